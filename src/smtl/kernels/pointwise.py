@@ -1,0 +1,72 @@
+"""The oracle of a loss that is a sum of a convex function of each row's margin, for all tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import boolean, float64, int8, int64, njit, types
+
+from smtl.kernels import intercept
+
+# loss(margin) -> (value, slope), called through a pointer, so that one compiled pass serves every loss.
+LOSS = types.FunctionType(types.UniTuple(float64, 2)(float64))
+
+
+@njit(
+    types.void(
+        LOSS,
+        float64[::1],
+        int8[::1],
+        int64[::1],
+        boolean,
+        float64[::1],
+        float64,
+        float64[::1],
+        float64[::1],
+        float64[::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def pointwise_planes(loss, scores, y, ptr, with_intercept, shift, eps, c, delta, value):  # type: ignore[no-untyped-def]
+    """Fill ``c``, and ``delta`` and ``value`` of every task; arguments as in `labelling_planes`."""
+    m = len(ptr) - 1
+    room = 0
+    for i in range(m):
+        room = max(room, ptr[i + 1] - ptr[i])
+    left = np.zeros(room)
+    right = np.zeros(room)
+    current = np.zeros(room)
+    state = np.empty(intercept.SIZE)
+    for i in range(m):
+        start = ptr[i]
+        n = ptr[i + 1] - start
+        intercept.begin(state, 0.01)
+        while True:
+            x = intercept.propose(state, shift[i] if with_intercept else 0.0, eps)
+            if np.isnan(x):
+                break
+            total = 0.0
+            slope = 0.0
+            for k in range(n):
+                label = float(y[start + k])
+                current[k] = 0.0
+                if label != 0.0:
+                    row_value, row_slope = loss(label * (scores[start + k] + x))
+                    total += row_value
+                    current[k] = -label * row_slope
+                    slope -= current[k]
+            side = intercept.take(state, x, total, slope if with_intercept else 0.0)
+            if side <= 0:
+                left[:n] = current[:n]
+            if side >= 0:
+                right[:n] = current[:n]
+        theta = intercept.left_weight(state)
+        if with_intercept:
+            shift[i] = state[intercept.BEST_X]
+        value[i] = state[intercept.BEST_VALUE]
+        # The mixed plane is worth `lowest` at these scores, whatever the intercept: its slope in it is zero.
+        product = 0.0
+        for k in range(n):
+            c[start + k] = theta * left[k] + (1.0 - theta) * right[k]
+            product += c[start + k] * scores[start + k]
+        delta[i] = intercept.lowest(state) + product

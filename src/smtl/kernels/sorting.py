@@ -1,0 +1,78 @@
+"""Sorting the scores of one class of one task: the cost that dominates an oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# A bucket with more rows than this is not sorted by insertion.
+CROWDED = 48
+
+
+@njit(cache=True, nogil=True)
+def class_rows(scores, y, start, stop, sign, values, rows):  # type: ignore[no-untyped-def]
+    """Copy the scores and row numbers of one class into ``values`` and ``rows``; return how many there are."""
+    n = 0
+    for k in range(start, stop):
+        if y[k] == sign:
+            values[n] = scores[k]
+            rows[n] = k
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):  # type: ignore[no-untyped-def]
+    """Sort ``n`` values in ascending order, their row numbers along with them.
+
+    One bucket per value on average, then insertion: linear time for scores that are spread out as scores are. Where
+    some bucket is crowded, which skewed or nearly tied scores bring about, it is an ordinary argsort.
+    Equal values keep the order of their rows. ``counts`` is room for ``n + 1`` integers.
+    """
+    if n == 0:
+        return
+    low = values[0]
+    high = values[0]
+    for k in range(1, n):
+        low = min(low, values[k])
+        high = max(high, values[k])
+    width = high - low
+    if width == 0.0:
+        for k in range(n):
+            sorted_values[k] = values[k]
+            sorted_rows[k] = rows[k]
+        return
+    scale = (n - 1) / width
+    crowded = not np.isfinite(scale)
+    if not crowded:
+        for b in range(n + 1):
+            counts[b] = 0
+        for k in range(n):
+            counts[int((values[k] - low) * scale) + 1] += 1
+        for b in range(n):
+            if counts[b + 1] > CROWDED:
+                crowded = True
+            counts[b + 1] += counts[b]
+    if crowded:
+        order = np.argsort(values[:n], kind="mergesort")
+        for k in range(n):
+            sorted_values[k] = values[order[k]]
+            sorted_rows[k] = rows[order[k]]
+        return
+    for k in range(n):
+        b = int((values[k] - low) * scale)
+        place = counts[b]
+        counts[b] = place + 1
+        sorted_values[place] = values[k]
+        sorted_rows[place] = rows[k]
+    for k in range(1, n):
+        value = sorted_values[k]
+        if value < sorted_values[k - 1]:
+            row = sorted_rows[k]
+            j = k - 1
+            while j >= 0 and sorted_values[j] > value:
+                sorted_values[j + 1] = sorted_values[j]
+                sorted_rows[j + 1] = sorted_rows[j]
+                j -= 1
+            sorted_values[j + 1] = value
+            sorted_rows[j + 1] = row

@@ -1,0 +1,121 @@
+r"""AUC over pairs: the area under the ROC curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import roc_auc_score
+
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_labels
+
+__all__ = ["AUC"]
+
+
+class AUC(Metric):
+    r"""The area under the ROC curve, trained on pairs:
+
+    .. math:: G(s) = \frac{1}{PN} \sum_{p, q} \max(0, 1 - (s_p - s_q))
+
+    over all pairs of a positive p and a negative q. With the pairs that come short of the margin called inverted,
+    :math:`\Delta` is their fraction, and :math:`c_k` is :math:`+1/(PN)` for each inverted pair of a positive k and
+    :math:`-1/(PN)` for each of a negative k. Both classes sorted, two merges count them: :math:`O(n \log n)`.
+
+    A constant added to all scores changes nothing, so there is no intercept to train and no natural cut.
+
+    References
+    ----------
+    T. Joachims, A support vector method for multivariate performance measures, ICML 2005.
+
+    Examples
+    --------
+    >>> AUC().oracle([2.0, 0.0, 0.5, -3.0], [1, 1, -1, -1])
+    (0.25, array([ 0.  ,  0.25, -0.25,  0.  ]))
+    """  # noqa: D205, D400, D415
+
+    name = "auc"
+    has_cut = False
+    uses_intercept = False
+
+    @staticmethod
+    def delta(inverted: float, n_pos: int, n_neg: int) -> float:
+        r"""Return the fraction of inverted pairs.
+
+        Parameters
+        ----------
+        inverted : float
+            The number of inverted pairs.
+        n_pos, n_neg : int
+            The numbers of positives and negatives.
+
+        Returns
+        -------
+        float
+            The loss.
+
+        Examples
+        --------
+        >>> AUC.delta(3, 2, 6)
+        0.25
+        """
+        return inverted / (n_pos * n_neg)
+
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+        """Return the area under the ROC curve.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels, +1 and -1.
+        s : array-like of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        float
+            The area.
+        """
+        return float(roc_auc_score(y, s))
+
+    def oracle(self, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
+        """Return the plane of the inverted pairs.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            The scores s.
+        y : array-like of shape (n,)
+            Labels, +1 and -1, at least one of each.
+
+        Returns
+        -------
+        Delta : float
+            The fraction of inverted pairs.
+        c : ndarray of shape (n,)
+            The signed number of inverted pairs of each row, over P N.
+        """
+        s, labels = np.ascontiguousarray(scores, dtype=np.float64), check_labels(y)
+        ptr = np.array([0, len(s)])
+        delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
+        return float(delta[0]), c
+
+    def planes(
+        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+    ) -> Planes:
+        """Return the planes of all tasks; see `Metric.planes`.
+
+        Parameters
+        ----------
+        scores, y, ptr, shift, with_intercept, eps
+            As in `Metric.planes`.
+
+        Returns
+        -------
+        delta, c, value : ndarray
+            As in `Metric.planes`.
+        """
+        from smtl.kernels.pairwise import pairwise_planes
+
+        m = len(ptr) - 1
+        delta, value, c = np.empty(m), np.empty(m), np.zeros(len(scores))
+        pairwise_planes(scores, y, ptr, c, delta, value)
+        return delta, c, value

@@ -1,0 +1,226 @@
+r"""What a metric must provide: its score, and the oracle of its structured hinge loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Metric", "Planes", "check_labels"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+Labels: TypeAlias = npt.NDArray[np.int8]
+Offsets: TypeAlias = npt.NDArray[np.int64]
+
+# For each task: the plane's offset Delta, its coefficients c (flat, over the tasks' rows), and the loss itself.
+Planes: TypeAlias = tuple[Float, Float, Float]
+
+_REGISTERED: dict[str, type[Metric]] = {}
+
+
+class Metric(ABC):
+    r"""A metric of one task, with the convex loss that training on it minimises.
+
+    The loss of a task is the largest of many planes, one for each wrong answer the model could give,
+
+    .. math:: G(s) = \max_j \; \Delta_j - s'c_j,
+
+    a convex function of the scores :math:`s = Xw`. All that a solver needs of it is `oracle`: the plane that attains
+    the maximum. A smooth convex loss fits as well: its plane is the tangent.
+
+    A subclass that sets ``name`` is found under it by `smtl.metrics.get_metric`. Most metrics are better derived from
+    `smtl.metrics.ContingencyMetric` (write the formula) or `smtl.metrics.PointwiseMetric` (write the loss of a
+    margin): these bring fast oracles along. `smtl.testing.check_metric` tells whether a metric keeps what follows.
+
+    Attributes
+    ----------
+    name : str
+        The name that `SMTLClassifier(metric=...)` knows it by.
+    has_cut : bool
+        Whether zero is the cut between the classes. If not (AUC), a threshold has to be chosen by other means.
+    uses_intercept : bool
+        Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
+
+    Notes
+    -----
+    Conventions.
+
+    - ``y`` holds +1 and -1, at least one of each; ``scores`` are float64 of the same length.
+    - The true answer is a candidate with :math:`\Delta = 0, c = 0`, so :math:`G \ge 0`. For a labelling y' it is
+      :math:`c = y - y'`: +2 on a missed positive, -2 on a false positive.
+    - `score` is greater for better answers.
+    - Parameters of the constructor are kept in attributes of the same name.
+
+    Examples
+    --------
+    A metric with nothing but an oracle; the hinge loss of the single worst row:
+
+    >>> import numpy as np
+    >>> class WorstRow(Metric):
+    ...     def score(self, y, s):
+    ...         return float(np.min(y * s))
+    ...     def oracle(self, scores, y):
+    ...         k = np.argmin(y * scores)
+    ...         c = np.zeros(len(y))
+    ...         if y[k] * scores[k] >= 1:
+    ...             return 0.0, c
+    ...         c[k] = y[k]
+    ...         return 1.0, c
+    >>> WorstRow().oracle(np.array([2.0, -0.5]), np.array([1, -1]))
+    (1.0, array([ 0., -1.]))
+    """
+
+    name: ClassVar[str]
+    has_cut: ClassVar[bool] = True
+    uses_intercept: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name = vars(cls).get("name")
+        if name is None:
+            return
+        taken = _REGISTERED.get(name)
+        # A class of the same file and name is the same one defined anew: a notebook cell run twice.
+        if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"name of {cls.__module__}.{cls.__qualname__} must be one that no metric has yet, got {name!r} "
+                f"instead, which is the name of {taken.__module__}.{taken.__qualname__}."
+            )
+        _REGISTERED[name] = cls
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
+        return f"{type(self).__name__}({parameters})"
+
+    @abstractmethod
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+        r"""Return the metric of the scores ``s``: what is reported, greater for better.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels, +1 and -1.
+        s : array-like of shape (n,)
+            Scores. Where the metric has a cut, a score above zero answers +1.
+
+        Returns
+        -------
+        float
+            The metric.
+        """
+
+    @abstractmethod
+    def oracle(self, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
+        r"""Return the plane :math:`(\Delta, c)` that attains :math:`\max_j \Delta_j - s'c_j`.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            The scores s.
+        y : array-like of shape (n,)
+            Labels, +1 and -1, at least one of each.
+
+        Returns
+        -------
+        Delta : float
+            The plane's offset.
+        c : ndarray of shape (n,)
+            The plane's coefficients, in float64.
+        """
+
+    def check_task(self, n_pos: int, n_neg: int) -> None:
+        """Raise ValueError if the metric is not defined on a task of so many positives and negatives.
+
+        Parameters
+        ----------
+        n_pos : int
+            Number of positives, at least 1.
+        n_neg : int
+            Number of negatives, at least 1.
+        """
+
+    def planes(
+        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+    ) -> Planes:
+        r"""Return the planes of all tasks: `oracle` for each of them, minimised over the intercept where there is one.
+
+        Here by a loop over `oracle`; the metrics that come with the package do it in compiled code.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            The tasks' scores, one task after another.
+        y : ndarray of int8 of shape (n_rows,)
+            Labels +1 and -1; 0 for rows that are not labelled for the task.
+        ptr : ndarray of int64 of shape (n_tasks + 1,)
+            Task i owns the rows ``ptr[i]:ptr[i + 1]``.
+        shift : ndarray of shape (n_tasks,)
+            With an intercept: a first guess of it for each task, overwritten by the best one.
+        with_intercept : bool
+            Whether to minimise over a constant added to the task's scores.
+        eps : float
+            How far from the minimum over the intercept the value may be.
+
+        Returns
+        -------
+        delta : ndarray of shape (n_tasks,)
+            The planes' offsets.
+        c : ndarray of shape (n_rows,)
+            The planes' coefficients. With an intercept they sum to zero over each task.
+        value : ndarray of shape (n_tasks,)
+            The tasks' losses.
+        """
+        from smtl.kernels import intercept
+
+        m = len(ptr) - 1
+        delta, value, c = np.zeros(m), np.zeros(m), np.zeros(len(scores))
+        state = np.empty(intercept.SIZE)
+        for i in range(m):
+            rows = ptr[i] + np.flatnonzero(y[ptr[i] : ptr[i + 1]])
+            s, labels = scores[rows], y[rows]
+            sides: dict[int, tuple[float, Float]] = {}
+            intercept.begin(state, 0.01)
+            while not np.isnan(x := intercept.propose(state, shift[i] if with_intercept else 0.0, eps)):
+                offset, coefficients = self.oracle(s + x, labels)
+                slope = -coefficients.sum() if with_intercept else 0.0
+                side = intercept.take(state, x, offset - (s + x) @ coefficients, slope)
+                sides[side] = offset, coefficients
+            if with_intercept:
+                shift[i] = state[intercept.BEST_X]
+            value[i] = state[intercept.BEST_VALUE]
+            if intercept.IS_BOTH in sides:
+                delta[i], c[rows] = sides[intercept.IS_BOTH]
+            else:
+                theta = intercept.left_weight(state)
+                (left, c_left), (right, c_right) = sides[intercept.IS_LEFT], sides[intercept.IS_RIGHT]
+                delta[i], c[rows] = theta * left + (1 - theta) * right, theta * c_left + (1 - theta) * c_right
+        return delta, c, value
+
+
+def check_labels(y: npt.ArrayLike) -> Labels:
+    """Return labels as int8, or raise ValueError if they are not +1 and -1 with at least one of each.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n,)
+        The labels.
+
+    Examples
+    --------
+    >>> check_labels([1, -1, -1])
+    array([ 1, -1, -1], dtype=int8)
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1 or set(np.unique(labels).tolist()) != {-1, 1}:
+        raise ValueError(
+            f"y must be a vector of +1 and -1 with at least one of each, got shape {labels.shape} with values "
+            f"{np.unique(labels)[:5]} instead."
+        )
+    return labels.astype(np.int8)

@@ -1,0 +1,110 @@
+r"""Metrics that are a sum over rows of a convex loss of the margin."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_labels
+
+__all__ = ["PointwiseMetric"]
+
+# Compiled losses, by class.
+_COMPILED: dict[Any, Any] = {}
+
+
+class PointwiseMetric(Metric):
+    r"""A metric trained on :math:`G(s) = \sum_k \ell(y_k s_k)` with a convex loss :math:`\ell` of the margin.
+
+    A subclass writes `loss`, the value and the slope of :math:`\ell`, as a static method in plain arithmetic: it is
+    compiled when a model is fitted. The plane at s is the tangent: :math:`c_k = -y_k \ell'(y_k s_k)` and
+    :math:`\Delta = G(s) + s'c`.
+
+    Examples
+    --------
+    The squared hinge loss:
+
+    >>> from smtl.testing import check_metric
+    >>> class SquaredHinge(PointwiseMetric):
+    ...     @staticmethod
+    ...     def loss(margin):
+    ...         short = max(0.0, 1.0 - margin)
+    ...         return short * short, -2.0 * short
+    ...     def score(self, y, s):
+    ...         return float(np.mean((np.asarray(y) > 0) == (np.asarray(s) > 0)))
+    >>> check_metric(SquaredHinge())
+    """
+
+    @staticmethod
+    @abstractmethod
+    def loss(margin: float) -> tuple[float, float]:
+        r"""Return :math:`\ell(t)` and its slope :math:`\ell'(t)` at the margin t.
+
+        Parameters
+        ----------
+        margin : float
+            The margin :math:`t = y s`.
+
+        Returns
+        -------
+        value : float
+            Non-negative, convex and non-increasing in the margin.
+        slope : float
+            A subgradient.
+        """
+
+    def oracle(self, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
+        """Return the tangent plane at the scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            The scores s.
+        y : array-like of shape (n,)
+            Labels, +1 and -1, at least one of each.
+
+        Returns
+        -------
+        Delta : float
+            The plane's offset.
+        c : ndarray of shape (n,)
+            The plane's coefficients.
+        """
+        s, labels = np.ascontiguousarray(scores, dtype=np.float64), check_labels(y)
+        ptr = np.array([0, len(s)])
+        delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
+        return float(delta[0]), c
+
+    def planes(
+        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+    ) -> Planes:
+        """Return the planes of all tasks; see `Metric.planes`.
+
+        Parameters
+        ----------
+        scores, y, ptr, shift, with_intercept, eps
+            As in `Metric.planes`.
+
+        Returns
+        -------
+        delta, c, value : ndarray
+            As in `Metric.planes`.
+        """
+        from smtl.kernels.pointwise import pointwise_planes
+
+        m = len(ptr) - 1
+        delta, value, c = np.empty(m), np.empty(m), np.empty(len(scores))
+        pointwise_planes(self._compiled(), scores, y, ptr, with_intercept, shift, eps, c, delta, value)
+        return delta, c, value
+
+    def _compiled(self) -> Any:
+        """Return `loss` in compiled form."""
+        loss = type(self).loss
+        if loss not in _COMPILED:
+            from numba import float64, njit, types
+
+            _COMPILED[loss] = njit(types.UniTuple(float64, 2)(float64), error_model="numpy")(loss)
+        return _COMPILED[loss]

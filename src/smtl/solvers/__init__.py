@@ -1,0 +1,12 @@
+"""Solvers: each takes a `Problem` and returns a `Solution` with a certified gap."""
+
+from __future__ import annotations
+
+from smtl.registry import import_all
+from smtl.solvers.base import Solution, Start, solve, solver_names
+from smtl.solvers.certificate import Certificate
+from smtl.solvers.problem import Problem
+
+__all__ = ["Certificate", "Problem", "Solution", "Start", "solve", "solver_names"]
+
+import_all(__name__, __path__)

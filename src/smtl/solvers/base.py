@@ -1,0 +1,237 @@
+"""What every solver takes and returns."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from smtl.registry import unknown_name
+from smtl.solvers.certificate import Certificate
+from smtl.solvers.problem import Problem
+
+__all__ = ["History", "Solution", "Start", "solve", "solver", "solver_names"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+logger = logging.getLogger("smtl")
+
+
+@dataclass
+class Start:
+    """Where a solver may start from: weights and multipliers of an earlier run, good for any data of the same shape.
+
+    Attributes
+    ----------
+    S, Z : ndarray of shape (n_features, n_tasks)
+        Weights and multipliers.
+    shift : ndarray of shape (n_tasks,)
+        Intercepts.
+    mu : float
+        The penalty parameter of ADMM; None to have it chosen.
+    """
+
+    S: Float
+    Z: Float
+    shift: Float
+    mu: float | None = None
+
+
+class History:
+    """What happened, one entry an iteration.
+
+    Attributes
+    ----------
+    objective, bound : list of float
+        The objective at the iteration's weights, and the best bound so far.
+    primal_residual, dual_residual : list of float
+        The relative residuals of ADMM.
+    passes : list of int
+        Passes over the data so far.
+    seconds : list of float
+        Since the start.
+    """
+
+    def __init__(self, verbose: int = 0) -> None:
+        self.objective: list[float] = []
+        self.bound: list[float] = []
+        self.primal_residual: list[float] = []
+        self.dual_residual: list[float] = []
+        self.passes: list[int] = []
+        self.seconds: list[float] = []
+        self._started = time.perf_counter()
+        self._verbose = verbose
+
+    def add(self, objective: float, certificate: Certificate, primal: float, dual: float, passes: int) -> None:
+        """Add an iteration, and log it.
+
+        Parameters
+        ----------
+        objective : float
+            The objective at this iteration's weights.
+        certificate : Certificate
+            The best so far.
+        primal, dual : float
+            Residuals.
+        passes : int
+            Passes over the data so far.
+        """
+        self.objective.append(objective)
+        self.bound.append(certificate.bound)
+        self.primal_residual.append(primal)
+        self.dual_residual.append(dual)
+        self.passes.append(passes)
+        self.seconds.append(time.perf_counter() - self._started)
+        if self._verbose and len(self.objective) % self._verbose == 0:
+            logger.info(
+                "iteration %d: objective %.6g, bound %.6g, gap %.2e",
+                len(self.objective),
+                certificate.objective,
+                certificate.bound,
+                certificate.gap,
+                extra={"gap": certificate.gap},
+            )
+
+    def as_dict(self) -> dict[str, Float]:
+        """Return the entries as arrays.
+
+        Returns
+        -------
+        dict
+            One array a column.
+        """
+        return {key: np.asarray(value) for key, value in vars(self).items() if not key.startswith("_")}
+
+
+@dataclass
+class Solution:
+    """What a solver returns.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        The best weights and the best bound.
+    history : dict
+        See `History`.
+    n_iter : int
+        Number of iterations; with the bundle solver, each is one pass over the data.
+    converged : bool
+        Whether the gap reached the tolerance.
+    start : Start
+        To go on from.
+    """
+
+    certificate: Certificate
+    history: dict[str, Float] = field(repr=False)
+    n_iter: int
+    converged: bool
+    start: Start = field(repr=False)
+
+
+Solver: TypeAlias = Callable[..., Solution]
+_SOLVERS: dict[str, Solver] = {}
+
+
+def solver(name: str) -> Callable[[Solver], Solver]:
+    """Register a function as the solver of that name.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    callable
+        A decorator.
+    """
+
+    def register(function: Solver) -> Solver:
+        _SOLVERS[name] = function
+        return function
+
+    return register
+
+
+def solver_names() -> list[str]:
+    """Return the names of the solvers.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+
+    Examples
+    --------
+    >>> from smtl.solvers import solver_names
+    >>> solver_names()
+    ['bundle', 'paper']
+    """
+    return sorted(_SOLVERS)
+
+
+def solve(
+    problem: Problem,
+    solver: str = "bundle",
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    start: Start | None = None,
+    verbose: int = 0,
+    **options: Any,
+) -> Solution:
+    """Solve a problem to a certified gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    solver : str, default="bundle"
+        One of `solver_names`.
+    tol : float, default=1e-3
+        The relative gap to reach.
+    max_iter : int, default=1000
+        The most iterations. Where they are used up, a ConvergenceWarning says which gap was reached.
+    start : Start, optional
+        Where to start from.
+    verbose : int, default=0
+        Log every so many iterations.
+    **options
+        The solver's own.
+
+    Returns
+    -------
+    Solution
+        Weights, bound and history.
+
+    Examples
+    --------
+    >>> from smtl.metrics import AUC
+    >>> from smtl.penalties import Ridge
+    >>> from smtl.solvers import Problem, solve
+    >>> from smtl.tasks import SharedRows
+    >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> tasks = SharedRows(X, np.array([[1], [-1], [1]], dtype=np.int8))
+    >>> solution = solve(Problem(tasks, AUC(), Ridge(), C=10.0), tol=1e-6)
+    >>> solution.converged, round(solution.certificate.objective, 4)
+    (True, 0.25)
+    """
+    if solver not in _SOLVERS:
+        raise unknown_name("solver", solver, _SOLVERS, "nothing else")
+    solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
+    if not solution.converged:
+        warnings.warn(
+            f"The {solver} solver stopped after {solution.n_iter} iterations at a certified relative gap of "
+            f"{solution.certificate.gap:.2g}, above tol={tol:g}. Raise max_iter, raise tol, or lower C; features on "
+            "very different scales also slow it down (scale them).",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return solution

@@ -1,0 +1,89 @@
+r"""What a solver knows for sure: the best weights it has seen, and a bound below which nothing can go.
+
+For any convex combination of planes per task, with slopes G and offsets d,
+
+.. math:: \min_W P(W) \;\ge\; \max_{0 \le s \le 1} \; s\,C \sum_i d_i - \Omega^*(s\,C\,G),
+
+since each combination lies below its task's loss, and the scale s mixes in the zero plane of the true answer. The
+planes of a task with an intercept lie below its loss for every intercept, so the bound holds for an unpenalised one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.solvers.problem import Problem
+
+__all__ = ["Certificate"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass
+class Certificate:
+    r"""The best objective and the best bound seen so far.
+
+    Attributes
+    ----------
+    objective : float
+        The least objective seen, at ``W`` and ``intercept``.
+    bound : float
+        The greatest lower bound seen.
+    W : ndarray of shape (n_features, n_tasks)
+        The best weights.
+    intercept : ndarray of shape (n_tasks,)
+        Their intercepts.
+
+    Examples
+    --------
+    >>> Certificate(objective=2.0, bound=1.5).gap
+    0.25
+    """
+
+    objective: float = np.inf
+    bound: float = 0.0
+    W: Float = field(default_factory=lambda: np.zeros((0, 0)))
+    intercept: Float = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def gap(self) -> float:
+        """The relative gap (objective - bound) / objective: how far from the optimum the weights can be at most."""
+        if not self.objective > 0.0:
+            return 0.0
+        if not np.isfinite(self.objective):
+            return np.inf
+        return max(0.0, (self.objective - self.bound) / self.objective)
+
+    def see_weights(self, objective: float, W: Float, intercept: Float) -> None:
+        """Take in weights and their objective.
+
+        Parameters
+        ----------
+        objective : float
+            The objective at ``W``.
+        W : ndarray of shape (n_features, n_tasks)
+            Weights. Kept, not copied.
+        intercept : ndarray of shape (n_tasks,)
+            Intercepts. Copied.
+        """
+        if objective < self.objective:
+            self.objective, self.W, self.intercept = objective, W, intercept.copy()
+
+    def see_planes(self, problem: Problem, delta: Float, G: Float) -> None:
+        """Take in one convex combination of planes per task.
+
+        Parameters
+        ----------
+        problem : Problem
+            What the planes belong to.
+        delta : ndarray of shape (n_tasks,)
+            The combined offsets.
+        G : ndarray of shape (n_features, n_tasks)
+            The combined slopes.
+        """
+        bound, _ = problem.penalty.lower_bound(problem.C * G, problem.C * float(delta.sum()))
+        self.bound = max(self.bound, bound)

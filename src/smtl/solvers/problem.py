@@ -1,0 +1,171 @@
+r"""The problem :math:`\min_W \Omega(W) + C \sum_i G_i(w_i)`, as all solvers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.metrics import Metric
+from smtl.penalties import Penalty
+from smtl.tasks import Tasks
+
+__all__ = ["Problem"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+# Scores and coefficients of a group of tasks are held at once; more tasks than fit are treated group by group.
+GROUP_BYTES = 256 * 2**20
+
+
+class Problem:
+    r"""Tasks, a metric, a penalty and C, with an intercept or without.
+
+    Parameters
+    ----------
+    tasks : Tasks
+        The data; every task has both classes.
+    metric : Metric
+        The metric.
+    penalty : Penalty
+        The penalty.
+    C : float
+        The weight of the loss.
+    with_intercept : bool, default=False
+        Whether each task has an unpenalised intercept. The loss is then partially minimised over it,
+        :math:`G_i(w) = \min_b G_i(w, b)`, so that W remains the only variable.
+    executor : ThreadPoolExecutor, optional
+        Threads to spread the tasks over. The result does not depend on them.
+    n_threads : int, default=1
+        How many groups to make of the tasks.
+
+    Examples
+    --------
+    >>> from smtl.metrics import AUC
+    >>> from smtl.penalties import L21
+    >>> from smtl.tasks import SharedRows
+    >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> tasks = SharedRows(X, np.array([[1], [-1], [1]], dtype=np.int8))
+    >>> problem = Problem(tasks, AUC(), L21(), C=1.0)
+    >>> delta, G, value = problem.planes(np.zeros((2, 1)), np.zeros(1))
+    >>> delta, value
+    (array([1.]), array([1.]))
+    >>> G
+    array([[ 1. ],
+           [-1.5]])
+    """
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        metric: Metric,
+        penalty: Penalty,
+        C: float,
+        *,
+        with_intercept: bool = False,
+        executor: ThreadPoolExecutor | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        self.tasks = tasks
+        self.metric = metric
+        self.penalty = penalty
+        self.C = C
+        self.with_intercept = with_intercept and metric.uses_intercept
+        self._executor = executor
+        self.groups = _groups(tasks.ptr, n_threads)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape (n_features, n_tasks) of W."""
+        return self.tasks.n_features, self.tasks.n_tasks
+
+    def for_each_group(self, work: Callable[[int, int], T]) -> list[T]:
+        """Return ``work(first, last)`` for each group of tasks, in the order of the groups.
+
+        Parameters
+        ----------
+        work : callable
+            What to do for the tasks ``first:last``.
+
+        Returns
+        -------
+        list
+            One result a group.
+        """
+        if self._executor is None or len(self.groups) == 1:
+            return [work(first, last) for first, last in self.groups]
+        return list(self._executor.map(lambda group: work(*group), self.groups))
+
+    def planes(self, W: Float, shift: Float, eps: float = 0.0) -> tuple[Float, Float, Float]:
+        r"""Ask the oracle of every task at W: one pass over the data.
+
+        Parameters
+        ----------
+        W : ndarray of shape (n_features, n_tasks)
+            Where to ask.
+        shift : ndarray of shape (n_tasks,)
+            With an intercept: a first guess for each task, overwritten by the best one.
+        eps : float, default=0.0
+            How far from its minimum over the intercept a loss may be.
+
+        Returns
+        -------
+        delta : ndarray of shape (n_tasks,)
+            The planes' offsets.
+        G : ndarray of shape (n_features, n_tasks)
+            The planes' slopes.
+        value : ndarray of shape (n_tasks,)
+            The losses :math:`G_i(w_i)`.
+        """
+        tasks, ptr = self.tasks, self.tasks.ptr
+
+        def work(first: int, last: int) -> tuple[Float, Float, Float]:
+            rows = slice(ptr[first], ptr[last])
+            delta, c, value = self.metric.planes(
+                tasks.scores(W, first, last),
+                tasks.y[rows],
+                ptr[first : last + 1] - ptr[first],
+                shift=shift[first:last],
+                with_intercept=self.with_intercept,
+                eps=eps,
+            )
+            return delta, tasks.slopes(c, first, last), value
+
+        parts = self.for_each_group(work)
+        if len(parts) == 1:
+            return parts[0]
+        delta, G, value = zip(*parts, strict=True)
+        return np.concatenate(delta), np.concatenate([g.T for g in G]).T, np.concatenate(value)
+
+    def objective(self, W: Float, value: Float) -> float:
+        r"""Return :math:`\Omega(W) + C \sum_i G_i`.
+
+        Parameters
+        ----------
+        W : ndarray of shape (n_features, n_tasks)
+            Weights.
+        value : ndarray of shape (n_tasks,)
+            The losses at W.
+
+        Returns
+        -------
+        float
+            The objective.
+        """
+        return self.penalty.value(W) + self.C * float(value.sum())
+
+
+def _groups(ptr: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
+    """Divide the tasks into consecutive groups of about equal numbers of rows, one a thread or as many as memory asks."""
+    rows = int(ptr[-1])
+    n_groups = max(n_threads, -(-16 * rows // GROUP_BYTES))
+    if n_groups == 1:
+        return [(0, len(ptr) - 1)]
+    cuts = np.searchsorted(ptr, np.linspace(0, rows, n_groups + 1))
+    cuts[0], cuts[-1] = 0, len(ptr) - 1
+    cuts = np.unique(cuts)
+    return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
