@@ -3,9 +3,11 @@ r"""Log loss: multi-task logistic regression."""
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from smtl.metrics.pointwise import PointwiseMetric
 
@@ -68,3 +70,24 @@ class Log(PointwiseMetric):
         """
         margins = np.asarray(y, dtype=np.float64) * np.asarray(s, dtype=np.float64)
         return -float(np.mean(np.logaddexp(0.0, -margins)))
+
+    def probability(self, s: npt.ArrayLike) -> npt.NDArray[np.floating[Any]]:
+        """Return the probability of +1.
+
+        Parameters
+        ----------
+        s : array-like
+            Scores, the log-odds of +1.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``s``.
+
+        Examples
+        --------
+        >>> Log().probability([0.0])
+        array([0.5])
+        """
+        probability: npt.NDArray[np.floating[Any]] = expit(np.asarray(s))
+        return probability

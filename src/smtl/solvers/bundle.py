@@ -56,13 +56,16 @@ class Bundle:
 
     def _grow(self, room: int) -> None:
         d, m = self._shape
-        old, self.arrays = self.arrays, [
-            np.zeros((m, room, d)),
-            np.zeros((m, room)),
-            np.zeros((m, room, room)),
-            np.zeros((m, room)),
-            np.zeros((m, room), dtype=np.int64),
-        ]
+        old, self.arrays = (
+            self.arrays,
+            [
+                np.zeros((m, room, d)),
+                np.zeros((m, room)),
+                np.zeros((m, room, room)),
+                np.zeros((m, room)),
+                np.zeros((m, room), dtype=np.int64),
+            ],
+        )
         for new, previous in zip(self.arrays, old, strict=False):
             new[tuple(slice(0, length) for length in previous.shape)] = previous
         self.G, self.delta, self.gram, self.alpha, self.age = self.arrays

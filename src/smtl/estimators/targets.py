@@ -1,0 +1,152 @@
+"""What the user asks: labels in any of the accepted forms, turned into tasks of +1, -1 and 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+__all__ = ["Kind", "Targets", "read_targets"]
+
+Kind: TypeAlias = Literal["binary", "multiclass", "multilabel", "tasks"]
+
+
+@dataclass
+class Targets:
+    """Labels of all tasks.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass", "multilabel", "tasks"}
+        What the labels were: one yes/no question, one of several classes (a task each), several yes/no questions about
+        the same rows, or one yes/no question per task about the task's own rows.
+    classes : ndarray
+        The two classes, the classes, or 0 to n_tasks - 1 for multi-label.
+    names : ndarray of shape (n_tasks,)
+        The tasks' names, for messages and tables.
+    Y : ndarray of int8
+        +1, -1, or 0 where there is no label: of shape (n_samples, n_tasks), or (n_samples,) if each task has its own rows.
+    task : ndarray of int64 of shape (n_samples,) or None
+        The task of each row, if each task has its own rows.
+    """
+
+    kind: Kind
+    classes: npt.NDArray[Any]
+    names: npt.NDArray[Any]
+    Y: npt.NDArray[np.int8]
+    task: npt.NDArray[np.int64] | None = None
+
+    def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the numbers of positives and negatives of each task.
+
+        Returns
+        -------
+        n_pos, n_neg : ndarray of shape (n_tasks,)
+            Counts.
+        """
+        if self.task is None:
+            return (self.Y > 0).sum(axis=0), (self.Y < 0).sum(axis=0)
+        m = len(self.names)
+        return np.bincount(self.task[self.Y > 0], minlength=m), np.bincount(
+            self.task[self.Y < 0], minlength=m
+        )
+
+
+def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
+    """Turn labels of any accepted form into tasks.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Only its length is looked at.
+    y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Classes; or 0 and 1, NaN where a row is not labelled.
+    tasks : array-like of shape (n_samples,), optional
+        The task of each row.
+
+    Returns
+    -------
+    Targets
+        The tasks' labels.
+
+    Examples
+    --------
+    >>> read_targets([[0], [0], [0]], ["a", "b", "c"]).Y.tolist()
+    [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    >>> read_targets([[0], [0]], [[0, 1], [np.nan, 1]]).Y.tolist()
+    [[-1, 1], [0, 1]]
+    """
+    columns = getattr(y, "columns", None)
+    if sp.issparse(y):
+        y = y.toarray()
+    values = np.asarray(y)
+    check_consistent_length(X, values)
+    if values.ndim == 2 and values.shape[1] != 1:
+        if tasks is not None:
+            raise ValueError(
+                f"y must have shape (n_samples,) where tasks is given, got shape {values.shape} instead: each row "
+                "belongs to one task and has one label."
+            )
+        names = np.arange(values.shape[1]) if columns is None else np.asarray(columns)
+        return Targets("multilabel", np.arange(values.shape[1]), names, _signs(values))
+    classes, codes = _classes(column_or_1d(values, warn=True))
+    labelled = codes >= 0
+    if tasks is not None:
+        return _own_rows(X, tasks, classes, codes)
+    if len(classes) > 2:
+        Y = np.where(codes[:, None] == np.arange(len(classes)), 1, -1).astype(np.int8)
+        Y[~labelled] = 0
+        return Targets("multiclass", classes, classes, Y)
+    Y = np.where(labelled, np.where(codes == len(classes) - 1, 1, -1), 0).astype(np.int8)[:, None]
+    return Targets("binary", classes, classes[-1:], Y)
+
+
+def _classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Return the classes and the class number of each row, -1 where it is NaN."""
+    numeric = y.dtype.kind == "f"
+    if numeric and np.isinf(y).any():
+        raise ValueError(
+            "Input y contains infinity; labels must be classes, or NaN where a row is not labelled."
+        )
+    labelled = ~np.isnan(y) if numeric else np.ones(len(y), dtype=bool)
+    if not labelled.any():
+        raise ValueError("y must have at least one label, got only NaN instead.")
+    check_classification_targets(y[labelled])
+    codes = np.full(len(y), -1)
+    classes, codes[labelled] = np.unique(y[labelled], return_inverse=True)
+    return classes, codes
+
+
+def _signs(Y: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    """Return 0/1 labels as -1/+1, with 0 for NaN."""
+    try:
+        numbers = Y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Y of shape {Y.shape} must hold 0 and 1 (NaN: not labelled), got {Y.dtype} values."
+        ) from error
+    known = (numbers == 0) | (numbers == 1) | np.isnan(numbers)
+    if not known.all():
+        row, column = np.argwhere(~known)[0]
+        raise ValueError(
+            f"Y of shape {Y.shape} must hold 0 and 1 (NaN: not labelled), got {Y[row, column]!r} in row {row}, column "
+            f"{column} instead. For several classes in one column, fit on that column by itself."
+        )
+    return np.where(np.isnan(numbers), 0, np.where(numbers == 1, 1, -1)).astype(np.int8)
+
+
+def _own_rows(X: Any, tasks: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> Targets:
+    """Return the targets of rows that belong to one task each."""
+    check_consistent_length(X, tasks)
+    if len(classes) > 2:
+        raise ValueError(
+            f"y must have two classes where tasks is given, got {len(classes)} instead: {classes[:5]}."
+        )
+    names, task = np.unique(column_or_1d(np.asarray(tasks)), return_inverse=True)
+    signs = np.where(codes < 0, 0, np.where(codes == len(classes) - 1, 1, -1)).astype(np.int8)
+    return Targets("tasks", classes, names, signs, task)

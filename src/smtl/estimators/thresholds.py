@@ -1,0 +1,120 @@
+"""Cut-offs chosen on held-out scores, one a task."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.metrics import F1, ContingencyMetric, Metric
+
+__all__ = ["best_cut", "deal_folds"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+
+def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -> float:
+    """Return the threshold of the scores that makes a metric greatest.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels, +1 and -1.
+    s : array-like of shape (n,)
+        Scores.
+    metric : Metric, optional
+        A function of the contingency table; F1 where it is not one.
+
+    Returns
+    -------
+    float
+        Half-way between two neighbouring scores; among equally good cuts, the one in the middle.
+
+    Examples
+    --------
+    >>> best_cut([1, 1, -1, -1], [3.0, 1.0, 2.0, 0.0])
+    0.5
+    """
+    target = metric if isinstance(metric, ContingencyMetric) and metric.has_cut else F1()
+    order = np.argsort(-np.asarray(s, dtype=np.float64), kind="stable")
+    scores = np.asarray(s, dtype=np.float64)[order]
+    hits = np.cumsum(np.asarray(y)[order] > 0)
+    n, n_pos = len(scores), int(hits[-1])
+    # A cut after k + 1 rows is one only where the next score is lower.
+    last = np.append(np.flatnonzero(np.diff(scores) < 0), n - 1)
+    tp, fp = hits[last], last + 1 - hits[last]
+    losses = np.array(
+        [
+            target.delta(float(a), float(b), float(n_pos - a), float(n - n_pos - b))
+            for a, b in zip(tp, fp, strict=True)
+        ]
+    )
+    best = np.flatnonzero(losses <= losses.min() + 1e-12)
+    k = last[best[len(best) // 2]]
+    below = scores[k + 1] if k + 1 < n else scores[k] - 1.0
+    return float(0.5 * (scores[k] + below))
+
+
+def deal_folds(
+    X: Any, strata: npt.NDArray[np.int64], n_folds: int, rng: np.random.RandomState
+) -> npt.NDArray[np.int64]:
+    """Deal the rows of each stratum out to folds in turn, in an order that does not depend on the order of the rows.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        The rows; they are ordered along a random direction.
+    strata : ndarray of int64 of shape (n_samples,)
+        The stratum of each row.
+    n_folds : int
+        The number of folds.
+    rng : RandomState
+        For the direction.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,)
+        The fold of each row.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None]
+    >>> folds = deal_folds(X, np.array([0, 0, 0, 1, 1, 1]), 3, np.random.RandomState(0))
+    >>> sorted(folds[:3].tolist()), sorted(folds[3:].tolist())
+    ([0, 1, 2], [0, 1, 2])
+    """
+    direction = rng.standard_normal(X.shape[1]).astype(X.dtype, copy=False)
+    place = np.asarray(X @ direction).ravel()
+    order = np.lexsort((place, strata))
+    folds = np.empty(len(order), dtype=np.int64)
+    folds[order] = np.arange(len(order)) % n_folds
+    return folds
+
+
+def strata_of(Y: npt.NDArray[np.int8], task: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    """Return a stratum for each row: its rarest positive label, or its task and label where tasks have their own rows.
+
+    Parameters
+    ----------
+    Y : ndarray of int8
+        Labels as in `Targets`.
+    task : ndarray of int64 or None
+        The task of each row.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,)
+        Strata.
+
+    Examples
+    --------
+    >>> strata_of(np.array([[1, 1], [1, -1], [-1, -1]], dtype=np.int8), None)
+    array([0, 1, 2])
+    """
+    if task is not None:
+        return 3 * task + Y
+    positive = Y > 0
+    rank = np.argsort(np.argsort(positive.sum(axis=0), kind="stable"))
+    strata: npt.NDArray[np.int64] = np.where(positive, rank, Y.shape[1]).min(axis=1)
+    return strata
