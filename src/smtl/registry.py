@@ -9,8 +9,53 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from typing import Any, ClassVar
 
-__all__ = ["import_all", "unknown_name"]
+__all__ = ["Registered", "import_all", "unknown_name"]
+
+
+class Registered:
+    """A base of small value objects that are found by name.
+
+    Attributes
+    ----------
+    name : str
+        A subclass that sets it is found under it.
+    known : dict
+        The registered classes by name; each family of classes sets its own.
+
+    Examples
+    --------
+    >>> class Shape(Registered):
+    ...     known = {}
+    >>> class Circle(Shape):
+    ...     name = "circle"
+    ...     def __init__(self, radius=1.0):
+    ...         self.radius = radius
+    >>> Shape.known["circle"](radius=2.0)
+    Circle(radius=2.0)
+    """
+
+    name: ClassVar[str]
+    known: ClassVar[dict[str, type[Any]]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name = vars(cls).get("name")
+        if name is None:
+            return
+        taken = cls.known.get(name)
+        # A class of the same file and name is the same one defined anew: a notebook cell run twice.
+        if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"name of {cls.__module__}.{cls.__qualname__} must be one that is not taken yet, got {name!r} instead, "
+                f"which is the name of {taken.__module__}.{taken.__qualname__}."
+            )
+        cls.known[name] = cls
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
+        return f"{type(self).__name__}({parameters})"
 
 
 def import_all(package: str, path: Iterable[str]) -> None:

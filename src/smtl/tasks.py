@@ -16,6 +16,7 @@ Conventions
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -152,7 +153,7 @@ class OwnRows(Tasks):
         self.ptr = ptr
         if sp.issparse(X):
             X = X.tocsr()
-        self._parts = [X[a:b] for a, b in zip(ptr[:-1], ptr[1:], strict=True)]
+        self._parts = [X[a:b] for a, b in pairwise(ptr)]
         self._dtype = X.dtype
 
     def scores(self, W: Float, first: int, last: int) -> Float:  # noqa: D102

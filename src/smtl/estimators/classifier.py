@@ -76,9 +76,7 @@ def critical_C(problem: Problem) -> float:
 def _has_probability(estimator: SMTLClassifier) -> bool:
     metric = get_metric(estimator.metric)
     if not hasattr(metric, "probability"):
-        raise AttributeError(
-            f"predict_proba is not available with metric={estimator.metric!r}; metric='log' has it."
-        )
+        raise AttributeError(f"predict_proba is not available with metric={estimator.metric!r}; metric='log' has it.")
     return True
 
 
@@ -239,12 +237,8 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         metric, penalty = get_metric(self.metric), get_penalty(self.penalty, self.ridge)
         self._check_parameters()
         if y is None:
-            raise ValueError(
-                "This SMTLClassifier estimator requires y to be passed, but the target y is None."
-            )
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2
-        )
+            raise ValueError("This SMTLClassifier estimator requires y to be passed, but the target y is None.")
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
         targets = read_targets(X, y, tasks)
         n_pos, n_neg = targets.counts()
         fitted = np.flatnonzero((n_pos > 0) & (n_neg > 0))
@@ -284,9 +278,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         if not (isinstance(self.threshold, str) and self.threshold in ("auto", "tuned")) and not (
             isinstance(self.threshold, Real) and np.isfinite(self.threshold)
         ):
-            raise ValueError(
-                f"threshold must be 'auto', 'tuned' or a number, got {self.threshold!r} instead."
-            )
+            raise ValueError(f"threshold must be 'auto', 'tuned' or a number, got {self.threshold!r} instead.")
         if not (isinstance(self.tol, Real) and self.tol > 0):
             raise ValueError(f"tol must be a positive number, got {self.tol!r} instead.")
         if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
@@ -354,9 +346,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
                 warnings.simplefilter("ignore")
                 best = self._solve(fold, None, max(self.tol, FOLD_TOL), verbose=False).certificate
             outside = np.flatnonzero(~inside)
-            held_out[np.ix_(outside, np.flatnonzero(usable))] = (
-                X[outside] @ best.W.astype(X.dtype) + best.intercept
-            )
+            held_out[np.ix_(outside, np.flatnonzero(usable))] = X[outside] @ best.W.astype(X.dtype) + best.intercept
         cuts = np.zeros(len(fitted))
         for j, i in enumerate(fitted):
             y = targets.Y[:, i] if targets.task is None else np.where(targets.task == i, targets.Y, 0)
@@ -420,9 +410,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         if tasks is not None:
             task = self._task_numbers(tasks, X.shape[0])
             weights = self.coef_[task]
-            products = (
-                X.multiply(weights).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, weights)
-            )
+            products = X.multiply(weights).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, weights)
             own: npt.NDArray[Any] = np.asarray(products).ravel() + self.intercept_[task]
             return own
         scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
@@ -483,9 +471,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
             (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
         """
         scores = self.decision_function(X, tasks)
-        thresholds = (
-            self.thresholds_ if tasks is None else self.thresholds_[self._task_numbers(tasks, len(scores))]
-        )
+        thresholds = self.thresholds_ if tasks is None else self.thresholds_[self._task_numbers(tasks, len(scores))]
         yes = get_metric(self.metric).probability(scores + thresholds)  # type: ignore[attr-defined]
         if yes.ndim == 1:
             return np.column_stack([1.0 - yes, yes])[:, -len(self.classes_) :]

@@ -30,7 +30,8 @@ class Targets:
     names : ndarray of shape (n_tasks,)
         The tasks' names, for messages and tables.
     Y : ndarray of int8
-        +1, -1, or 0 where there is no label: of shape (n_samples, n_tasks), or (n_samples,) if each task has its own rows.
+        +1, -1, or 0 where there is no label: of shape (n_samples, n_tasks), or (n_samples,) where each task has its
+        own rows.
     task : ndarray of int64 of shape (n_samples,) or None
         The task of each row, if each task has its own rows.
     """
@@ -52,9 +53,7 @@ class Targets:
         if self.task is None:
             return (self.Y > 0).sum(axis=0), (self.Y < 0).sum(axis=0)
         m = len(self.names)
-        return np.bincount(self.task[self.Y > 0], minlength=m), np.bincount(
-            self.task[self.Y < 0], minlength=m
-        )
+        return np.bincount(self.task[self.Y > 0], minlength=m), np.bincount(self.task[self.Y < 0], minlength=m)
 
 
 def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
@@ -110,9 +109,7 @@ def _classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int6
     """Return the classes and the class number of each row, -1 where it is NaN."""
     numeric = y.dtype.kind == "f"
     if numeric and np.isinf(y).any():
-        raise ValueError(
-            "Input y contains infinity; labels must be classes, or NaN where a row is not labelled."
-        )
+        raise ValueError("Input y contains infinity; labels must be classes, or NaN where a row is not labelled.")
     labelled = ~np.isnan(y) if numeric else np.ones(len(y), dtype=bool)
     if not labelled.any():
         raise ValueError("y must have at least one label, got only NaN instead.")
@@ -144,9 +141,7 @@ def _own_rows(X: Any, tasks: Any, classes: npt.NDArray[Any], codes: npt.NDArray[
     """Return the targets of rows that belong to one task each."""
     check_consistent_length(X, tasks)
     if len(classes) > 2:
-        raise ValueError(
-            f"y must have two classes where tasks is given, got {len(classes)} instead: {classes[:5]}."
-        )
+        raise ValueError(f"y must have two classes where tasks is given, got {len(classes)} instead: {classes[:5]}.")
     names, task = np.unique(column_or_1d(np.asarray(tasks)), return_inverse=True)
     signs = np.where(codes < 0, 0, np.where(codes == len(classes) - 1, 1, -1)).astype(np.int8)
     return Targets("tasks", classes, names, signs, task)

@@ -45,10 +45,7 @@ def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -
     last = np.append(np.flatnonzero(np.diff(scores) < 0), n - 1)
     tp, fp = hits[last], last + 1 - hits[last]
     losses = np.array(
-        [
-            target.delta(float(a), float(b), float(n_pos - a), float(n - n_pos - b))
-            for a, b in zip(tp, fp, strict=True)
-        ]
+        [target.delta(float(a), float(b), float(n_pos - a), float(n - n_pos - b)) for a, b in zip(tp, fp, strict=True)]
     )
     best = np.flatnonzero(losses <= losses.min() + 1e-12)
     k = last[best[len(best) // 2]]

@@ -14,7 +14,7 @@ from smtl.kernels.simplex_qp import maximise
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def dot(a, b):  # type: ignore[no-untyped-def]
+def dot(a, b):
     """Return the product of two vectors, in whatever order of summation is fastest."""
     total = 0.0
     for k in range(len(a)):
@@ -23,7 +23,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, W, mixed, mixed_delta):  # type: ignore[no-untyped-def]
+def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, W, mixed, mixed_delta):
     """Minimise ``C max_k (delta_k - w' G_k) + mu/2 |w - b|^2`` for each task (a row of ``B``) into ``W``.
 
     ``mixed`` and ``mixed_delta`` receive the planes mixed with the optimal weights.
@@ -53,7 +53,7 @@ def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, W, mixed, mixed
 
 
 @njit(cache=True, nogil=True)
-def forget(keep, G, delta, gram, alpha, age, size):  # type: ignore[no-untyped-def]
+def forget(keep, G, delta, gram, alpha, age, size):
     """Drop the planes that have been without weight for more than ``keep`` passes."""
     for i in range(len(size)):
         n = size[i]
@@ -77,7 +77,7 @@ def forget(keep, G, delta, gram, alpha, age, size):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def add(new_G, new_delta, G, delta, gram, alpha, age, size):  # type: ignore[no-untyped-def]
+def add(new_G, new_delta, G, delta, gram, alpha, age, size):
     """Add one plane to each task; there must be room for it."""
     for i in range(len(size)):
         n = size[i]

@@ -29,7 +29,7 @@ MAX_EVALUATIONS = 200
 
 
 @njit(cache=True, nogil=True)
-def begin(state, step):  # type: ignore[no-untyped-def]
+def begin(state, step):
     """Start a search whose first moves outward are of length ``step``."""
     state[LEFT_X] = -np.inf
     state[RIGHT_X] = np.inf
@@ -41,7 +41,7 @@ def begin(state, step):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def lowest(state):  # type: ignore[no-untyped-def]
+def lowest(state):
     """Return the lowest value that the planes seen so far allow."""
     if state[FLAT] == 1.0:
         return state[BEST_VALUE]
@@ -54,7 +54,7 @@ def lowest(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def propose(state, start, eps):  # type: ignore[no-untyped-def]
+def propose(state, start, eps):
     """Return the next point to look at, or NaN when the search is over."""
     count = state[EVALUATIONS]
     if count == 0.0:
@@ -80,7 +80,7 @@ def propose(state, start, eps):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def take(state, x, value, slope):  # type: ignore[no-untyped-def]
+def take(state, x, value, slope):
     """Take in what was seen at ``x``; say on which side of the minimum it is, `IS_BOTH` if it is the minimum."""
     state[EVALUATIONS] += 1.0
     if value < state[BEST_VALUE]:
@@ -105,7 +105,7 @@ def take(state, x, value, slope):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def left_weight(state):  # type: ignore[no-untyped-def]
+def left_weight(state):
     """Return the weight of the left plane in the mixture whose slope is zero."""
     if state[FLAT] == 1.0:
         return 1.0

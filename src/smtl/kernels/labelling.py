@@ -26,7 +26,7 @@ FORMULA = types.FunctionType(float64(float64, float64, float64, float64))
     cache=True,
     nogil=True,
 )
-def worst_labelling(formula, concave, pos, n_pos, neg, n_neg, shift):  # type: ignore[no-untyped-def]
+def worst_labelling(formula, concave, pos, n_pos, neg, n_neg, shift):
     """Return ``(a, b, value)`` of the labelling that attains the maximum at scores raised by ``shift``."""
     missed = 0.0
     for k in range(n_pos):
@@ -80,7 +80,7 @@ def worst_labelling(formula, concave, pos, n_pos, neg, n_neg, shift):  # type: i
 
 
 @njit(cache=True, nogil=True)
-def write_top(c, values, rows, n, count, amount):  # type: ignore[no-untyped-def]
+def write_top(c, values, rows, n, count, amount):
     """Add ``amount`` to ``c`` at the ``count`` highest of ``n`` sorted rows.
 
     Where the cut falls among equal scores, the rows that are taken are spread evenly over the tied ones: at W = 0
@@ -105,7 +105,7 @@ def write_top(c, values, rows, n, count, amount):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def write_labelling(c, pos, pos_rows, n_pos, neg, neg_rows, n_neg, a, b, weight):  # type: ignore[no-untyped-def]
+def write_labelling(c, pos, pos_rows, n_pos, neg, neg_rows, n_neg, a, b, weight):
     """Add ``weight * (y - y')`` to ``c`` for the labelling ``(a, b)``."""
     for k in range(n_pos):
         c[pos_rows[k]] += 2.0 * weight
@@ -130,7 +130,7 @@ def write_labelling(c, pos, pos_rows, n_pos, neg, neg_rows, n_neg, a, b, weight)
     cache=True,
     nogil=True,
 )
-def labelling_planes(formula, concave, scores, y, ptr, with_intercept, shift, eps, c, delta, value):  # type: ignore[no-untyped-def]
+def labelling_planes(formula, concave, scores, y, ptr, with_intercept, shift, eps, c, delta, value):
     """Fill ``c``, and ``delta`` and ``value`` of every task.
 
     With an intercept, ``shift`` holds a first guess per task and receives the best one; ``value`` is then the least

@@ -9,7 +9,7 @@ from smtl.kernels.sorting import class_rows, sort_rows
 
 
 @njit(cache=True, nogil=True)
-def pairwise_planes(scores, y, ptr, c, delta, value):  # type: ignore[no-untyped-def]
+def pairwise_planes(scores, y, ptr, c, delta, value):
     """Fill ``c``, and ``delta`` and ``value`` of every task; see `smtl.metrics.AUC` for the formula."""
     m = len(ptr) - 1
     room = 0

@@ -27,7 +27,7 @@ LOSS = types.FunctionType(types.UniTuple(float64, 2)(float64))
     cache=True,
     nogil=True,
 )
-def pointwise_planes(loss, scores, y, ptr, with_intercept, shift, eps, c, delta, value):  # type: ignore[no-untyped-def]
+def pointwise_planes(loss, scores, y, ptr, with_intercept, shift, eps, c, delta, value):
     """Fill ``c``, and ``delta`` and ``value`` of every task; arguments as in `labelling_planes`."""
     m = len(ptr) - 1
     room = 0

@@ -2,12 +2,11 @@ r"""The small quadratic program of the W-step, over the simplex."""
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient):  # type: ignore[no-untyped-def]
+def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient):
     r"""Maximise :math:`\ell'\alpha - \tfrac{1}{2} s\, \alpha' K \alpha` over the simplex, from ``alpha``, in place.
 
     Weight is moved between two planes at a time: to the one of the largest gradient, from the one that then gains

@@ -10,7 +10,7 @@ CROWDED = 48
 
 
 @njit(cache=True, nogil=True)
-def class_rows(scores, y, start, stop, sign, values, rows):  # type: ignore[no-untyped-def]
+def class_rows(scores, y, start, stop, sign, values, rows):
     """Copy the scores and row numbers of one class into ``values`` and ``rows``; return how many there are."""
     n = 0
     for k in range(start, stop):
@@ -22,7 +22,7 @@ def class_rows(scores, y, start, stop, sign, values, rows):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):  # type: ignore[no-untyped-def]
+def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):
     """Sort ``n`` values in ascending order, their row numbers along with them.
 
     One bucket per value on average, then insertion: linear time for scores that are spread out as scores are. Where

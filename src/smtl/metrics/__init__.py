@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smtl.metrics.auc import AUC
 from smtl.metrics.auc_labelling import AUCLabelling
-from smtl.metrics.base import _REGISTERED, Metric
+from smtl.metrics.base import Metric
 from smtl.metrics.contingency import ContingencyMetric
 from smtl.metrics.error import Error
 from smtl.metrics.fbeta import F1, F2, FBeta, FHalf
@@ -48,7 +48,7 @@ def metric_names() -> list[str]:
     >>> metric_names()
     ['auc', 'auc-labelling', 'error', 'f0.5', 'f1', 'f2', 'gmean', 'jaccard', 'log']
     """
-    return sorted(_REGISTERED)
+    return sorted(Metric.known)
 
 
 def get_metric(metric: str | Metric) -> Metric:
@@ -71,6 +71,7 @@ def get_metric(metric: str | Metric) -> Metric:
     """
     if isinstance(metric, Metric):
         return metric
-    if not isinstance(metric, str) or metric not in _REGISTERED:
-        raise unknown_name("metric", metric, _REGISTERED, "smtl.metrics.Metric")
-    return _REGISTERED[metric]()
+    if not isinstance(metric, str) or metric not in Metric.known:
+        raise unknown_name("metric", metric, Metric.known, "smtl.metrics.Metric")
+    found: Metric = Metric.known[metric]()
+    return found

@@ -12,7 +12,7 @@ __all__ = ["AUC"]
 
 
 class AUC(Metric):
-    r"""The area under the ROC curve, trained on pairs:
+    r"""The area under the ROC curve, trained on pairs.
 
     .. math:: G(s) = \frac{1}{PN} \sum_{p, q} \max(0, 1 - (s_p - s_q))
 
@@ -30,7 +30,7 @@ class AUC(Metric):
     --------
     >>> AUC().oracle([2.0, 0.0, 0.5, -3.0], [1, 1, -1, -1])
     (0.25, array([ 0.  ,  0.25, -0.25,  0.  ]))
-    """  # noqa: D205, D400, D415
+    """
 
     name = "auc"
     has_cut = False

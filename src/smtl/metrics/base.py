@@ -8,6 +8,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.registry import Registered
+
 __all__ = ["Metric", "Planes", "check_labels"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
@@ -17,10 +19,8 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 # For each task: the plane's offset Delta, its coefficients c (flat, over the tasks' rows), and the loss itself.
 Planes: TypeAlias = tuple[Float, Float, Float]
 
-_REGISTERED: dict[str, type[Metric]] = {}
 
-
-class Metric(ABC):
+class Metric(Registered, ABC):
     r"""A metric of one task, with the convex loss that training on it minimises.
 
     The loss of a task is the largest of many planes, one for each wrong answer the model could give,
@@ -72,27 +72,9 @@ class Metric(ABC):
     (1.0, array([ 0., -1.]))
     """
 
-    name: ClassVar[str]
+    known: ClassVar[dict[str, type[Any]]] = {}
     has_cut: ClassVar[bool] = True
     uses_intercept: ClassVar[bool] = True
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        name = vars(cls).get("name")
-        if name is None:
-            return
-        taken = _REGISTERED.get(name)
-        # A class of the same file and name is the same one defined anew: a notebook cell run twice.
-        if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(
-                f"name of {cls.__module__}.{cls.__qualname__} must be one that no metric has yet, got {name!r} "
-                f"instead, which is the name of {taken.__module__}.{taken.__qualname__}."
-            )
-        _REGISTERED[name] = cls
-
-    def __repr__(self) -> str:
-        parameters = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
-        return f"{type(self).__name__}({parameters})"
 
     @abstractmethod
     def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:

@@ -160,9 +160,7 @@ class ContingencyMetric(Metric):
         m = len(ptr) - 1
         delta, value, c = np.empty(m), np.empty(m), np.empty(len(scores))
         formula = self._compiled()
-        labelling_planes(
-            formula, self.concave_in_fp, scores, y, ptr, with_intercept, shift, eps, c, delta, value
-        )
+        labelling_planes(formula, self.concave_in_fp, scores, y, ptr, with_intercept, shift, eps, c, delta, value)
         return delta, c, value
 
     def _compiled(self) -> Any:

@@ -13,7 +13,7 @@ __all__ = ["F1", "F2", "FBeta", "FHalf"]
 
 
 class FBeta(ContingencyMetric):
-    r"""The F-beta score,
+    r"""The F-beta score.
 
     .. math:: F_\beta = \frac{(1 + \beta^2)\,TP}{(1 + \beta^2)\,TP + \beta^2\,FN + FP}, \qquad \Delta = 1 - F_\beta,
 
@@ -39,9 +39,10 @@ class FBeta(ContingencyMetric):
     >>> delta, c = FBeta().oracle([0.5, -0.2, 0.1, -1.0], [1, 1, -1, -1])
     >>> delta, c
     (1.0, array([ 2.,  2., -2., 0.]))
-    """  # noqa: D205, D400, D415
+    """
 
     concave_in_fp = True
+    beta: float
 
     def __init__(self, beta: float = 1.0) -> None:
         if not (isinstance(beta, numbers.Real) and np.isfinite(beta) and beta > 0):

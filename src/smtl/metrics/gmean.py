@@ -10,7 +10,7 @@ __all__ = ["GMean"]
 
 
 class GMean(ContingencyMetric):
-    r"""The G-mean :math:`\sqrt{\mathrm{TPR} \cdot \mathrm{TNR}}`; :math:`\Delta = 1 - \sqrt{\mathrm{TPR} \cdot \mathrm{TNR}}`.
+    r"""The G-mean :math:`\sqrt{\mathrm{TPR} \cdot \mathrm{TNR}}`, with one minus it as :math:`\Delta`.
 
     For fixed TP the loss is *convex* in FP, so no shorter way is known than to try all tables: :math:`O(PN)`.
 

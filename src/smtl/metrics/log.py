@@ -17,8 +17,8 @@ __all__ = ["Log"]
 class Log(PointwiseMetric):
     r"""The log loss :math:`G(s) = \sum_k \log(1 + e^{-y_k s_k})`.
 
-    Its planes are tangents. With the norms it is multi-task logistic regression, with ``penalty="ridge"`` scikit-learn's
-    ``LogisticRegression(C=C)``; `SMTLClassifier.predict_proba` is available.
+    Its planes are tangents. With the norms it is multi-task logistic regression, with ``penalty="ridge"``
+    scikit-learn's ``LogisticRegression(C=C)``; `SMTLClassifier.predict_proba` is available.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from smtl.penalties.base import _REGISTERED, Norm, Penalty
+from smtl.penalties.base import Norm, Penalty
 from smtl.penalties.elastic import Elastic
 from smtl.penalties.l11 import L11
 from smtl.penalties.l21 import L21
@@ -44,14 +44,12 @@ def get_penalty(penalty: str | Penalty, ridge: float = 0.0) -> Penalty:
     >>> get_penalty("trace", ridge=0.1)
     Elastic(penalty=Trace(), ridge=0.1)
     """
-    if not (
-        isinstance(ridge, int | float | np.integer | np.floating) and math.isfinite(ridge) and ridge >= 0.0
-    ):
+    if not (isinstance(ridge, int | float | np.integer | np.floating) and math.isfinite(ridge) and ridge >= 0.0):
         raise ValueError(f"ridge must be a finite number >= 0, got {ridge!r} instead.")
-    if isinstance(penalty, str) and penalty in _REGISTERED:
-        penalty = _REGISTERED[penalty]()
+    if isinstance(penalty, str) and penalty in Penalty.known:
+        penalty = Penalty.known[penalty]()
     if not isinstance(penalty, Penalty):
-        raise unknown_name("penalty", penalty, _REGISTERED, "smtl.penalties.Penalty")
+        raise unknown_name("penalty", penalty, Penalty.known, "smtl.penalties.Penalty")
     return Elastic(penalty, ridge) if ridge > 0.0 else penalty
 
 
@@ -68,4 +66,4 @@ def penalty_names() -> list[str]:
     >>> "l21" in penalty_names()
     True
     """
-    return sorted(_REGISTERED)
+    return sorted(Penalty.known)

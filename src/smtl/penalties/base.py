@@ -9,11 +9,11 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.registry import Registered
+
 __all__ = ["Array", "Norm", "Penalty", "rounding"]
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
-
-_REGISTERED: dict[str, type[Penalty]] = {}
 
 
 def rounding(size: int) -> float:
@@ -38,7 +38,7 @@ def rounding(size: int) -> float:
     return (8 + size) * float(np.finfo(np.float64).eps)
 
 
-class Penalty(ABC):
+class Penalty(Registered, ABC):
     r"""A convex penalty :math:`\Omega` of the weights of all tasks.
 
     A subclass that sets ``name`` is found under it by `smtl.penalties.get_penalty`, and needs no other
@@ -73,25 +73,7 @@ class Penalty(ABC):
     >>> check_penalty(Negative())
     """
 
-    name: ClassVar[str]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        name = vars(cls).get("name")
-        if name is None:
-            return
-        taken = _REGISTERED.get(name)
-        # A class of the same file and name is the same one defined anew: a notebook cell run twice.
-        if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(
-                f"name of {cls.__module__}.{cls.__qualname__} must be one that no penalty has yet, got "
-                f"{name!r} instead, which is the name of {taken.__module__}.{taken.__qualname__}."
-            )
-        _REGISTERED[name] = cls
-
-    def __repr__(self) -> str:
-        parameters = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
-        return f"{type(self).__name__}({parameters})"
+    known: ClassVar[dict[str, type[Any]]] = {}
 
     @abstractmethod
     def value(self, W: Array) -> float:

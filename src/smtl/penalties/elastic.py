@@ -50,9 +50,7 @@ class Elastic(Penalty):
                 f"penalty must be an instance of smtl.penalties.Penalty, got {penalty!r} instead. "
                 "Use smtl.penalties.get_penalty to make one from a name."
             )
-        if not (
-            isinstance(ridge, int | float | np.integer | np.floating) and math.isfinite(ridge) and ridge > 0.0
-        ):
+        if not (isinstance(ridge, int | float | np.integer | np.floating) and math.isfinite(ridge) and ridge > 0.0):
             raise ValueError(f"ridge must be a finite number > 0, got {ridge!r} instead.")
         self.penalty = penalty
         self.ridge = float(ridge)

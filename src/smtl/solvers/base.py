@@ -69,9 +69,7 @@ class History:
         self._started = time.perf_counter()
         self._verbose = verbose
 
-    def add(
-        self, objective: float, certificate: Certificate, primal: float, dual: float, passes: int
-    ) -> None:
+    def add(self, objective: float, certificate: Certificate, primal: float, dual: float, passes: int) -> None:
         """Add an iteration, and log it.
 
         Parameters

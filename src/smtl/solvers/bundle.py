@@ -141,7 +141,7 @@ def solve_bundle(
         if certificate.gap <= tol:
             break
         relaxed = RELAXATION * W + (1.0 - RELAXATION) * S
-        S_old, S = S, problem.penalty.prox(relaxed + Z / mu, 1.0 / mu)
+        S_old, S = S, problem.prox(relaxed + Z / mu, 1.0 / mu)
         Z = Z + mu * (relaxed - S)
         primal, dual = residuals(W, S, S_old, Z, mu)
         mu *= balance(n_iter, primal, dual)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -141,6 +142,23 @@ class Problem:
         delta, G, value = zip(*parts, strict=True)
         return np.concatenate(delta), np.concatenate([g.T for g in G]).T, np.concatenate(value)
 
+    def prox(self, M: Float, step: float) -> Float:
+        """Return the prox of the penalty.
+
+        Parameters
+        ----------
+        M : ndarray of shape (n_features, n_tasks)
+            The point to start from.
+        step : float
+            The step.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_tasks)
+            In float64 and Fortran order.
+        """
+        return np.asfortranarray(self.penalty.prox(M, step), dtype=np.float64)
+
     def objective(self, W: Float, value: Float) -> float:
         r"""Return :math:`\Omega(W) + C \sum_i G_i`.
 
@@ -160,7 +178,7 @@ class Problem:
 
 
 def _groups(ptr: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
-    """Divide the tasks into consecutive groups of about equal numbers of rows, one a thread or as many as memory asks."""
+    """Divide the tasks into groups of about equal numbers of rows, one a thread or as many as memory asks for."""
     rows = int(ptr[-1])
     n_groups = max(n_threads, -(-16 * rows // GROUP_BYTES))
     if n_groups == 1:
@@ -168,4 +186,4 @@ def _groups(ptr: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]
     cuts = np.searchsorted(ptr, np.linspace(0, rows, n_groups + 1))
     cuts[0], cuts[-1] = 0, len(ptr) - 1
     cuts = np.unique(cuts)
-    return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in pairwise(cuts)]

@@ -190,9 +190,7 @@ def _check_value(penalty: _Watched, A: Array, rng: np.random.Generator) -> None:
         )
 
 
-def _competitors(
-    penalty: _Watched, M: Array, p: Array, step: float, rng: np.random.Generator
-) -> Iterator[Array]:
+def _competitors(penalty: _Watched, M: Array, p: Array, step: float, rng: np.random.Generator) -> Iterator[Array]:
     """Points that a wrong prox would lose against; any point may be tried, also other results of the prox."""
     scale = float(np.abs(M).max())
     yield np.zeros_like(M)
@@ -233,9 +231,7 @@ def _check_dtype(penalty: _Watched, M: Array, step: float) -> None:
     single = M.astype(np.float32)
     error = float(np.abs(penalty.prox(single, step) - penalty.prox(M, step)).max())
     if not error <= 1e-4 * float(np.abs(M).max()):
-        penalty.fail(
-            f"prox must agree in float32 and float64, got a difference of {error!r} for M = {M!r} instead."
-        )
+        penalty.fail(f"prox must agree in float32 and float64, got a difference of {error!r} for M = {M!r} instead.")
 
 
 def _check_norm(watched: _Watched, norm: Norm, M: Array, rng: np.random.Generator) -> None:
@@ -262,13 +258,9 @@ def _check_norm(watched: _Watched, norm: Norm, M: Array, rng: np.random.Generato
             watched.fail(f"dual_norm must be positive where Z is not 0, got {dual!r} for Z = {M!r} instead.")
         return
     if np.abs(watched.prox(M, (1.0 + 1e-6) * dual)).max() > _RTOL * np.abs(M).max():
-        watched.fail(
-            f"dual_norm is too small: at a larger step than {dual!r} the prox of Z = {M!r} is not 0."
-        )
+        watched.fail(f"dual_norm is too small: at a larger step than {dual!r} the prox of Z = {M!r} is not 0.")
     if not watched.prox(M, (1.0 - 1e-4) * dual).any():
-        watched.fail(
-            f"dual_norm is too large: already at a smaller step than {dual!r} the prox of Z = {M!r} is 0."
-        )
+        watched.fail(f"dual_norm is too large: already at a smaller step than {dual!r} the prox of Z = {M!r} is 0.")
 
 
 def _check_conjugate(penalty: _Watched, M: Array, step: float, rng: np.random.Generator) -> None:

@@ -8,16 +8,15 @@ from sklearn.base import BaseEstimator, clone
 
 import smtl.penalties
 from smtl.penalties import L11, L21, Elastic, Penalty, Ridge, Trace, get_penalty, penalty_names
-from smtl.penalties.base import _REGISTERED
 
 
 @pytest.fixture
 def registered():
     """Names that a test adds go when it ends."""
-    before = dict(_REGISTERED)
-    yield _REGISTERED
-    _REGISTERED.clear()
-    _REGISTERED.update(before)
+    before = dict(Penalty.known)
+    yield Penalty.known
+    Penalty.known.clear()
+    Penalty.known.update(before)
 
 
 @pytest.mark.parametrize(("name", "cls"), [("l11", L11), ("l21", L21), ("trace", Trace), ("ridge", Ridge)])
@@ -72,7 +71,7 @@ def test_a_subclass_without_a_name_is_not_registered(registered):
 
 
 def test_a_name_is_taken_once(registered):
-    with pytest.raises(ValueError, match=r"Mine must be one that no penalty has yet, got 'l21' instead"):
+    with pytest.raises(ValueError, match=r"Mine must be one that is not taken yet, got 'l21' instead"):
 
         class Mine(L11):
             name = "l21"

@@ -1,0 +1,207 @@
+"""``smtl demo``: train on ten imbalanced tasks, beside logistic regression."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import typer
+
+from smtl.cli._choices import NamedChoices, check_metric_name, check_penalty_name
+from smtl.cli._errors import CommandError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["SETTINGS", "demo"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+SETTINGS = {"cls": NamedChoices}
+
+_TRAIN = 0.6
+_OURS, _PEER = "smtl", "logistic regression"
+
+
+@dataclass
+class _Result:
+    """What one method reached on the held-out rows, task by task, and the seconds that its fit took."""
+
+    f1: Float
+    auc: Float
+    seconds: float
+
+
+def demo(
+    metric: Annotated[str, typer.Option(callback=check_metric_name, metavar="NAME", help="What to train on.")] = "f1",
+    penalty: Annotated[
+        str, typer.Option(callback=check_penalty_name, metavar="NAME", help="What ties the tasks together.")
+    ] = "l21",
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to save the picture: .png, .pdf or .svg.")] = Path(
+        "smtl-demo.png"
+    ),
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For the split of the data.")] = 0,
+) -> None:
+    """Train on ten imbalanced tasks, beside logistic regression, and draw the result.
+
+    The data are scikit-learn's digits: for each digit, is it this one?
+    60 % of the rows are for training, the same share of each digit.
+    Nothing is downloaded.
+    """
+    _check_writable(out)
+
+    from rich.console import Console
+
+    console, status = Console(highlight=False), Console(stderr=True, highlight=False)
+    with status.status("Loading scikit-learn"):
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.multiclass import OneVsRestClassifier
+
+        from smtl import SMTLClassifier
+        from smtl.cli._figure import draw
+        from smtl.cli._progress import showing_progress
+
+    X, Y, X_test, Y_test = _split(seed)
+    model = SMTLClassifier(metric=metric, penalty=penalty, verbose=1)
+    peer = OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    with status.status("Compiling (first run only)"):
+        compiling = _warm_up([model, peer], X, Y)
+    with showing_progress(status, model.tol), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = _run(model, X, Y, X_test, Y_test)
+    for warning in caught:
+        print("Warning:", " ".join(str(warning.message).split()), file=sys.stderr)
+    with status.status("Logistic regression"):
+        theirs = _run(peer, X, Y, X_test, Y_test)
+
+    digits = [str(digit) for digit in range(Y.shape[1])]
+    console.print(
+        f"Digits, metric {metric}, penalty {penalty}: {len(X)} training rows, {len(X_test)} held out",
+        soft_wrap=True,
+    )
+    console.print(_table(digits, Y.sum(axis=0), ours, theirs))
+    _print_summary(console, model, ours, theirs, compiling)
+    try:
+        scores = {_OURS: ours.f1, _PEER: theirs.f1}
+        headline = f"smtl demo --metric {metric} --penalty {penalty} --seed {seed}"
+        draw(out, title=headline, names=digits, scores=scores, history=model.history_, gap=model.gap_)
+    except OSError as error:
+        raise CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.") from error
+    _print_next(console, metric, penalty, out)
+
+
+def _check_writable(out: Path) -> None:
+    """Raise CommandError where the picture could not be saved: better now than after the training."""
+    from smtl.cli._figure import SUFFIXES
+
+    folder = out.parent
+    if out.suffix.lower() not in SUFFIXES:
+        problem = f"the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+    elif out.is_dir():
+        problem = "it is a directory"
+    elif not folder.exists():
+        problem = f"the directory {str(folder)!r} does not exist; create it, or choose another with --out"
+    elif not folder.is_dir():
+        problem = f"{str(folder)!r} is not a directory"
+    elif not os.access(out if out.exists() else folder, os.W_OK):
+        problem = "no permission to write there; choose another place with --out"
+    else:
+        return
+    raise CommandError(f"cannot write {str(out)!r}: {problem}.")
+
+
+def _split(seed: int) -> tuple[Float, npt.NDArray[np.int64], Float, npt.NDArray[np.int64]]:
+    """Return training and held-out rows of the digits, scaled by the training rows, with a column a digit."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+    from sklearn.preprocessing import StandardScaler
+
+    X, digit = load_digits(return_X_y=True)
+    Y = (digit[:, None] == np.arange(10)).astype(np.int64)
+    X, X_test, Y, Y_test = train_test_split(X, Y, train_size=_TRAIN, stratify=digit, random_state=seed)
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), Y, scaler.transform(X_test), Y_test
+
+
+def _warm_up(models: list[Any], X: Float, Y: npt.NDArray[np.int64]) -> float:
+    """Fit three rows of each task, so that no fit that is timed has to compile; return the seconds it took."""
+    from sklearn.base import clone
+
+    rows = np.concatenate([np.flatnonzero(column)[:3] for column in Y.T])
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in models:
+            few = clone(model)
+            few.set_params(**({"verbose": 0} if "verbose" in few.get_params(deep=False) else {}))
+            few.fit(X[rows], Y[rows])
+    return time.perf_counter() - started
+
+
+def _run(model: Any, X: Float, Y: Any, X_test: Float, Y_test: Any) -> _Result:
+    """Fit a model and judge it."""
+    from sklearn.metrics import f1_score, roc_auc_score
+
+    started = time.perf_counter()
+    model.fit(X, Y)
+    seconds = time.perf_counter() - started
+    f1 = f1_score(Y_test, model.predict(X_test), average=None, zero_division=0.0)
+    auc = roc_auc_score(Y_test, model.decision_function(X_test), average=None)
+    return _Result(np.asarray(f1), np.asarray(auc), seconds)
+
+
+def _table(digits: list[str], positives: Any, ours: _Result, theirs: _Result) -> Table:
+    """Return the figures of both methods, the better of each pair in bold."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    headings = ("Digit", "Positives", "F1\nsmtl", "F1\nlogistic", "AUC\nsmtl", "AUC\nlogistic")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for i, digit in enumerate(digits):
+        table.add_row(digit, str(positives[i]), *_pair(ours.f1[i], theirs.f1[i]), *_pair(ours.auc[i], theirs.auc[i]))
+    table.add_section()
+    mean = f"{np.mean(positives):.1f}"
+    table.add_row("Mean", mean, *_pair(ours.f1.mean(), theirs.f1.mean()), *_pair(ours.auc.mean(), theirs.auc.mean()))
+    return table
+
+
+def _pair(ours: float, theirs: float) -> tuple[str, str]:
+    a, b = f"{ours:.3f}", f"{theirs:.3f}"
+    return (f"[bold]{a}[/]" if a >= b else a), (f"[bold]{b}[/]" if b >= a else b)
+
+
+def _print_summary(console: Console, model: Any, ours: _Result, theirs: _Result, compiling: float) -> None:
+    a, b = ours.f1.mean(), theirs.f1.mean()
+    ahead = "neither" if f"{a:.3f}" == f"{b:.3f}" else _OURS if a > b else _PEER
+    percent = 100.0 * model.gap_
+    lines = {
+        "Ahead on mean F1": f"{ahead} ({_OURS} {a:.3f}, {_PEER} {b:.3f})",
+        "Certified gap": f"{model.gap_:.1e}: no weights can be better by more than {percent:.2g} %",
+        "Iterations": f"{model.n_iter_}",
+        "Objective": f"{model.objective_:.6g}",
+        "Bound": f"{model.dual_bound_:.6g}",
+        "Fit": f"{_OURS} {ours.seconds:.2f} s, {_PEER} {theirs.seconds:.2f} s",
+        "Compiling": f"{compiling:.1f} s before the fits; the first run compiles, later ones load most of it",
+    }
+    for name, value in lines.items():
+        console.print(f"{name + ':':<18}{value}", soft_wrap=True)
+
+
+def _print_next(console: Console, metric: str, penalty: str, out: Path) -> None:
+    console.print(f"{'Picture:':<18}", end="")
+    console.print(str(out), markup=False, soft_wrap=True)
+    console.print("\nOn your own data, with features on one scale and Y of 0 and 1, a column a task:\n")
+    console.print("    from smtl import SMTLClassifier", markup=False)
+    console.print(
+        f'    model = SMTLClassifier(metric="{metric}", penalty="{penalty}").fit(X, Y)', markup=False, soft_wrap=True
+    )

@@ -1,0 +1,79 @@
+"""What holds for the package as a whole: names, types, and what importing it costs."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from importlib.resources import files
+
+import pytest
+
+import smtl
+
+MODULES = [
+    "smtl",
+    *(
+        module.name
+        for module in pkgutil.walk_packages(smtl.__path__, "smtl.")
+        if not module.name.startswith("smtl.kernels") and not module.name.endswith("__main__")
+    ),
+]
+
+
+def python(code: str, *arguments: str) -> str:
+    process = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_all_are_strings_that_exist(name):
+    module = importlib.import_module(name)
+    names = module.__all__
+    assert all(isinstance(entry, str) for entry in names)
+    assert len(set(names)) == len(names)
+    assert [entry for entry in names if not hasattr(module, entry)] == []
+
+
+def test_is_typed():
+    assert files("smtl").joinpath("py.typed").is_file()
+
+
+def test_import_is_light():
+    code = "import sys, smtl; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    assert {"numba", "llvmlite", "matplotlib", "typer"} & set(python(code).split()) == set()
+
+
+def test_import_needs_neither_compiler_nor_plots_nor_tables():
+    # scikit-learn itself imports pandas and rich where they are installed; None makes their import fail.
+    python(
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(['numba', 'matplotlib', 'pandas', 'typer', 'rich']))\n"
+        "import smtl, smtl.metrics, smtl.penalties, smtl.solvers\n"
+        "smtl.SMTLClassifier(metric='auc')"
+    )
+
+
+FIT = """
+import pickle, sys
+from sklearn.datasets import make_multilabel_classification
+from smtl import SMTLClassifier
+X, Y = make_multilabel_classification(n_samples=60, random_state=0)
+with open(sys.argv[1], "wb") as file:
+    pickle.dump((SMTLClassifier(tol=1e-2).fit(X, Y), X), file)
+"""
+
+PREDICT = """
+import pickle, sys
+with open(sys.argv[1], "rb") as file:
+    model, X = pickle.load(file)
+print(model.predict(X).shape, "numba" in sys.modules)
+"""
+
+
+def test_predicting_imports_no_compiler(tmp_path):
+    path = str(tmp_path / "model.pickle")
+    python(FIT, path)
+    assert python(PREDICT, path).split() == ["(60,", "5)", "False"]

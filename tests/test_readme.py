@@ -1,0 +1,40 @@
+"""The README's Python runs, its commands do what they say, and its lists are complete."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from smtl.metrics import metric_names
+from smtl.penalties import penalty_names
+from smtl.solvers import solver_names
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.M | re.S)
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_python_block_runs(number):
+    exec(compile(BLOCKS[number], f"README.md, block {number + 1}", "exec"), {"__name__": "readme"})
+
+
+def test_has_the_examples():
+    assert len(BLOCKS) >= 3
+
+
+def test_each_command_sets_up_all_it_needs():
+    commands = [line for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.M | re.S) for line in block.splitlines()]
+    assert len(commands) == 2
+    assert all(re.match(r"python3\.11 -m venv \.venv && \.venv/bin/pip install ", line) for line in commands)
+
+
+@pytest.mark.parametrize("name", [*metric_names(), *penalty_names(), *solver_names()])
+def test_lists_every_name(name):
+    assert f'`"{name}"`' in TEXT.split("## What there is")[1]
+
+
+def test_links_lead_somewhere():
+    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", TEXT) if "://" not in target]
+    assert targets
+    assert all((README.parent / target).is_file() for target in targets)

@@ -1,0 +1,186 @@
+"""`smtl demo` as users run it: a process with its output, its picture and its exit code."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from smtl.cli._progress import fraction_done
+from smtl.metrics import metric_names
+from smtl.penalties import penalty_names
+
+FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS")
+
+
+def smtl(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key not in FORCING}
+    return subprocess.run(
+        [sys.executable, "-m", "smtl.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment | {"PYTHONUTF8": "1"},
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    folder = tmp_path_factory.mktemp("demo")
+    return smtl("demo", "--seed", "1", folder=folder), folder
+
+
+def figures(output: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the ten digits (positives, F1, F1, AUC, AUC), and the means."""
+    rows = re.findall(r"^ +(\d|Mean) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) *$", output, re.M)
+    assert [row[0] for row in rows] == [*"0123456789", "Mean"]
+    table = np.array([row[1:] for row in rows], dtype=float)
+    return table[:-1], table[-1]
+
+
+def test_succeeds_without_a_word_on_stderr(run):
+    process, _ = run
+    assert process.returncode == 0, process.stderr
+    assert process.stderr == ""
+
+
+def test_logistic_columns_are_those_of_scikit_learn(run):
+    X, digit = load_digits(return_X_y=True)
+    X, X_test, digit, digit_test = train_test_split(X, digit, train_size=0.6, stratify=digit, random_state=1)
+    scaler = StandardScaler().fit(X)
+    positives, f1, auc = [], [], []
+    for k in range(10):
+        peer = LogisticRegression(max_iter=1000).fit(scaler.transform(X), digit == k)
+        positives.append(np.sum(digit == k))
+        f1.append(f1_score(digit_test == k, peer.predict(scaler.transform(X_test))))
+        auc.append(roc_auc_score(digit_test == k, peer.decision_function(scaler.transform(X_test))))
+    table, mean = figures(run[0].stdout)
+    np.testing.assert_array_equal(table[:, 0], positives)
+    np.testing.assert_allclose(table[:, 2], f1, atol=5.1e-4)
+    np.testing.assert_allclose(table[:, 4], auc, atol=5.1e-4)
+    np.testing.assert_allclose(mean[[2, 4]], [np.mean(f1), np.mean(auc)], atol=5.1e-4)
+
+
+def test_own_columns_are_sound(run):
+    table, mean = figures(run[0].stdout)
+    np.testing.assert_allclose(mean, table.mean(axis=0), atol=1.1e-3 + 0.05 * (np.arange(5) == 0))
+    # Answering yes to everything has F1 of 0.18; ranking by chance has AUC of 0.5.
+    assert table[:, 1].min() > 0.5
+    assert table[:, 3].min() > 0.9
+    gap = float(re.search(r"^Certified gap: +(\S+):", run[0].stdout, re.M)[1])
+    objective, bound = (
+        float(re.search(rf"^{name}: +(\S+)", run[0].stdout, re.M)[1]) for name in ("Objective", "Bound")
+    )
+    assert 0.0 <= gap <= 1e-3
+    assert (objective - bound) / objective == pytest.approx(gap, abs=1e-4)
+
+
+def test_says_honestly_who_is_ahead(run):
+    _, mean = figures(run[0].stdout)
+    ahead = re.search(r"^Ahead on mean F1: (.*?) \(", run[0].stdout, re.M)[1]
+    expected = {True: "smtl", False: "logistic regression"}[mean[1] > mean[2]] if mean[1] != mean[2] else "neither"
+    assert ahead == expected
+
+
+def test_draws_a_png_of_sensible_size(run):
+    process, folder = run
+    assert re.search(r"^Picture: +smtl-demo\.png$", process.stdout, re.M)
+    content = (folder / "smtl-demo.png").read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")
+    assert 800 <= width <= 2000
+    assert 350 <= height <= 1500
+    assert 20_000 < len(content) < 150_000
+
+
+def test_has_no_control_characters_when_piped(run):
+    process, _ = run
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", process.stdout + process.stderr)
+
+
+def test_next_step_is_python(run):
+    code = re.findall(r"^ {4}(\S.*)$", run[0].stdout, re.M)[-2:]
+    compile("\n".join(code), "next", "exec")
+    assert code[0] == "from smtl import SMTLClassifier"
+
+
+@pytest.mark.parametrize(("option", "names"), [("--metric", metric_names()), ("--penalty", penalty_names())])
+def test_unknown_name_is_a_usage_error_that_lists_the_known(option, names, tmp_path):
+    process = smtl("demo", option, "no-such", folder=tmp_path)
+    assert process.returncode == 2
+    assert process.stderr.count("\n") == 1
+    assert process.stderr.startswith(f"Error: Invalid value for '{option}': ")
+    assert all(repr(name) in process.stderr for name in names)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("out", "problem"),
+    [
+        ("missing/demo.png", "the directory 'missing' does not exist; create it, or choose another with --out."),
+        ("file/demo.png", "'file' is not a directory."),
+        ("folder.png", "it is a directory."),
+        ("demo.txt", "the name must end in .png, .pdf or .svg."),
+    ],
+)
+def test_unwritable_out_is_one_line_and_no_training(out, problem, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.png").mkdir()
+    process = smtl("demo", "--out", out, folder=tmp_path)
+    assert process.returncode == 1
+    assert process.stderr == f"Error: cannot write {out!r}: {problem}\n"
+    assert process.stdout == ""
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_read_only_directory_is_one_line(tmp_path):
+    tmp_path.chmod(0o500)
+    process = smtl("demo", "--out", str(tmp_path / "demo.png"), folder=Path.cwd())
+    assert process.returncode == 1
+    assert "no permission to write there" in process.stderr
+    assert process.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["demmo"], ["demo", "--no-such"], ["demo", "--seed", "-1"]])
+def test_wrong_usage_is_one_line_with_code_2(arguments, tmp_path):
+    process = smtl(*arguments, folder=tmp_path)
+    assert process.returncode == 2
+    assert process.stderr.startswith("Error: ")
+    assert process.stderr.count("\n") == 1
+
+
+def test_help_is_short_and_imports_no_plotting(tmp_path):
+    process = smtl("--help", folder=tmp_path)
+    assert process.returncode == 0
+    assert "demo" in process.stdout
+    assert process.stdout.count("\n") <= 24
+    probe = "import sys, smtl.cli.demo; sys.exit(any(m in sys.modules for m in ('matplotlib', 'numba')))"
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+
+
+def test_help_of_the_command_lists_metrics_and_penalties(tmp_path):
+    words = set(re.findall(r"[\w.-]+", smtl("demo", "--help", folder=tmp_path).stdout.replace(". ", " ")))
+    assert {name.rstrip(".") for name in [*metric_names(), *penalty_names()]} <= {word.rstrip(".") for word in words}
+
+
+def test_version(tmp_path):
+    import smtl as package
+
+    assert smtl("--version", folder=tmp_path).stdout == f"smtl {package.__version__}\n"
+
+
+def test_bar_is_logarithmic():
+    assert fraction_done(1.0, 1e-3) == 0.0
+    assert fraction_done(float("nan"), 1e-3) == 0.0
+    assert fraction_done(1e-1, 1e-3) == pytest.approx(1 / 3)
+    assert fraction_done(1e-3, 1e-3) == 1.0
