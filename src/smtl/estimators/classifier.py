@@ -31,7 +31,7 @@ __all__ = ["SMTLClassifier", "critical_C"]
 Float: TypeAlias = npt.NDArray[np.float64]
 
 # C="auto" is this multiple of the data's own critical value.
-AUTO = 10.0
+AUTO = 20.0
 # Folds for choosing thresholds, and the gap to which their models are fitted at least.
 N_FOLDS = 3
 FOLD_TOL = 1e-2
@@ -99,7 +99,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         ``"l21"`` selects features for all tasks jointly, ``"l11"`` for each task by itself, ``"trace"`` makes the tasks
         share a few directions, ``"ridge"`` does not tie them. Or an instance of `smtl.penalties.Penalty`.
     C : float or "auto", default="auto"
-        Weight of the loss; larger values fit the training data more closely. ``"auto"`` is 10 times the data's
+        Weight of the loss; larger values fit the training data more closely. ``"auto"`` is 20 times the data's
         critical value, around which the weights are zero (see `critical_C`): a sensible start at any number of rows.
     ridge : float, default=0.0
         Weight of half the squared Frobenius norm added to the penalty.

@@ -31,8 +31,9 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 # A plane is dropped when it has been without weight for so many passes.
 KEEP = 20
-# The W-step is solved to this fraction of the gap, and so is the intercept.
-INNER_TOL = 3e-2
+# The W-step and the intercept are solved to this fraction of the gap: to more of it while the gap is large, where
+# precision would be wasted, than near the end, where the lack of it would stall the outer iterations.
+INNER_TOL_FIRST, INNER_TOL_LAST = 3e-2, 1e-3
 
 
 class Bundle:
@@ -127,15 +128,15 @@ def solve_bundle(
     S, Z, shift, mu = start.S, start.Z, start.shift.copy(), start.mu
     bundle, certificate, history = Bundle(d, m), Certificate(), History(verbose)
     primal = dual = np.inf
-    slack = np.inf  # the gap, per task and on the scale of a task's loss
+    inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
     for n_iter in range(1, max_iter + 1):
-        delta, G, value = problem.planes(S, shift, eps=INNER_TOL * min(slack, 1.0))
+        delta, G, value = problem.planes(S, shift, eps=inner_tol)
         objective = problem.objective(S, value)
         certificate.see_weights(objective, S, shift)
         mu = mu or first_mu(C, G)
         bundle.add(G, delta)
-        slack = (certificate.objective - certificate.bound) / (C * m)
-        W = bundle.w_step(problem, S - Z / mu, mu, tol=INNER_TOL * C * min(slack, 1.0))
+        inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
+        W = bundle.w_step(problem, S - Z / mu, mu, tol=C * inner_tol)
         certificate.see_planes(problem, bundle.mixed_delta, bundle.mixed.T)
         history.add(objective, certificate, primal, dual, n_iter)
         if certificate.gap <= tol:
@@ -146,3 +147,8 @@ def solve_bundle(
         primal, dual = residuals(W, S, S_old, Z, mu)
         mu *= balance(n_iter, primal, dual)
     return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, Start(S, Z, shift, mu))
+
+
+def _inner_tol(certificate: Certificate) -> float:
+    """Return the fraction of the gap to solve the inner problems to."""
+    return float(np.clip(INNER_TOL_FIRST * certificate.gap / 1e-2, INNER_TOL_LAST, INNER_TOL_FIRST))

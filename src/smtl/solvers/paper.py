@@ -31,7 +31,7 @@ __all__ = ["frank_wolfe", "solve_paper"]
 Float: TypeAlias = npt.NDArray[np.float64]
 
 
-# mu does not fall below this multiple of its first value.
+# mu does not fall below this multiple of its first value, at first.
 LEAST_MU = 0.1
 
 
@@ -100,7 +100,7 @@ def solve_paper(
         Z = Z + mu * (W - S)
         primal, dual = residuals(W, S, S_old, Z, mu)
         # Frank-Wolfe needs passes in proportion to 1/mu: what a small mu gains outside, it loses there.
-        mu = max(mu * balance(n_iter, primal, dual), least_mu)
+        mu = max(mu * balance(n_iter, primal, dual), least_mu / (1.0 + n_iter / 100.0))
     return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, Start(S, Z, shift, mu))
 
 

@@ -28,7 +28,7 @@ _SMALL = [(P, N) for P in range(1, _MAX_ROWS) for N in range(1, _MAX_ROWS) if P 
 _TABLES = [(P, N) for P in (1, 2, 3, 5, 8, 12) for N in (1, 2, 3, 5, 8, 12)]
 
 
-def check_metric(metric: Metric, *, n_trials: int = 30, random_state: int | np.random.Generator = 0) -> None:
+def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.random.Generator = 0) -> None:
     r"""Raise an error if a metric is wrong.
 
     Every right metric has these properties. They are checked in this order, so that the first to fail tells what is
@@ -54,7 +54,7 @@ def check_metric(metric: Metric, *, n_trials: int = 30, random_state: int | np.r
     ----------
     metric : Metric
         What to check.
-    n_trials : int, default=30
+    n_trials : int, default=20
         How many random tasks to try, of at most 8 rows: with ties, with one positive or one negative, with scores of
         magnitudes between 0 and 1e6. Tasks that ``check_task`` refuses are left out.
     random_state : int or numpy.random.Generator, default=0
@@ -92,7 +92,7 @@ def check_metric(metric: Metric, *, n_trials: int = 30, random_state: int | np.r
     for task in tasks:
         _check_oracle(watched, *task, rng)
     if isinstance(metric, ContingencyMetric):
-        _check_search(watched, metric, 10 * n_trials, rng)
+        _check_search(watched, metric, 15 * n_trials, rng)
     for trial in range(0, n_trials, 3):
         _check_planes(watched, tasks[trial : trial + 3], rng)
     if metric.uses_intercept:

@@ -1,0 +1,12 @@
+"""scikit-learn's own checks, with no expected failure."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from smtl import SMTLClassifier
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([SMTLClassifier(metric=metric) for metric in ["f1", "auc", "error"]])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
