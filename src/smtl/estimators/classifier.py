@@ -252,7 +252,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         with self._threads() as threads:
             data = _make_tasks(X, targets, fitted)
             problem = Problem(data, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept), **threads)
-            self.C_ = self._choose_C(problem) if len(fitted) else np.nan
+            self.C_ = self._choose_C(problem, X) if len(fitted) else np.nan
             problem.C = self.C_
             solution = self._solve(problem, self._warm(problem.shape), self.tol) if len(fitted) else None
             if solution is not None:
@@ -295,11 +295,14 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         with ThreadPoolExecutor(n_threads) as executor, threadpool_limits(1, user_api="blas"):
             yield {"executor": executor, "n_threads": n_threads}
 
-    def _choose_C(self, problem: Problem) -> float:
+    def _choose_C(self, problem: Problem, X: Any) -> float:
         if not isinstance(self.C, str):
             return float(self.C)
+        values = X.data if sp.issparse(X) else X
+        largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
         C = AUTO * critical_C(problem)
-        return C if np.isfinite(C) else 1.0
+        # Where slopes are nothing but rounding errors, there is nothing to learn, and any C will do.
+        return C if C * largest < 1e12 * AUTO else 1.0
 
     def _warm(self, shape: tuple[int, int]) -> Start | None:
         start: Start | None = getattr(self, "_start", None) if self.warm_start else None
@@ -325,10 +328,10 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         if self.threshold == "auto" and metric.has_cut:
             return 0.0
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        folds = deal_folds(X, strata_of(targets.Y, targets.task), N_FOLDS, rng)
+        order, folds = deal_folds(X, strata_of(targets.Y, targets.task), N_FOLDS, rng)
         held_out = np.full((X.shape[0], len(fitted)), np.nan)
         for k in range(N_FOLDS):
-            inside = folds != k
+            inside, outside = order[folds != k], order[folds == k]
             part = Targets(
                 targets.kind,
                 targets.classes,
@@ -345,7 +348,6 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 best = self._solve(fold, None, max(self.tol, FOLD_TOL), verbose=False).certificate
-            outside = np.flatnonzero(~inside)
             held_out[np.ix_(outside, np.flatnonzero(usable))] = X[outside] @ best.W.astype(X.dtype) + best.intercept
         cuts = np.zeros(len(fitted))
         for j, i in enumerate(fitted):
@@ -384,8 +386,9 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         self.null_tasks_ = targets.names[null]
         if len(null):
             warnings.warn(
-                f"{_tasks_in_words(self.null_tasks_)} all weights zero, which is the optimum for C={self.C_:.4g}: the "
-                "answer is the same for every row. Raise C (or choose another metric or penalty); see null_tasks_.",
+                f"{_tasks_in_words(self.null_tasks_)} all weights zero at C={self.C_:.4g}, to within a gap of "
+                f"{self.gap_:.2g} of the optimum: the answer is the same for every row. Raise C, or choose another "
+                "metric or penalty; see null_tasks_.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -479,7 +482,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
             return np.asarray(yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(yes.dtype).tiny))
         return np.asarray(yes)
 
-    def score(self, X: Any, y: Any, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
         """Return the trained metric, averaged over the tasks.
 
         Not accuracy: what `GridSearchCV` chooses by default is then what the model is trained for.
@@ -490,6 +493,8 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels in the form they had in `fit`; NaN entries are left out.
+        sample_weight : None
+            There for scikit-learn's sake: the metrics are not weighted.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
 
@@ -498,6 +503,8 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         float
             The mean over the tasks that have both classes in ``y``; NaN if none has.
         """
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None: the metrics are defined on rows that all count the same.")
         metric = get_metric(self.metric)
         scores = self.decision_function(X, tasks)
         Y = self._signs(y)

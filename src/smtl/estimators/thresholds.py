@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from smtl.metrics import F1, ContingencyMetric, Metric
 
-__all__ = ["best_cut", "deal_folds"]
+__all__ = ["best_cut", "deal_folds", "strata_of"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -55,8 +55,8 @@ def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -
 
 def deal_folds(
     X: Any, strata: npt.NDArray[np.int64], n_folds: int, rng: np.random.RandomState
-) -> npt.NDArray[np.int64]:
-    """Deal the rows of each stratum out to folds in turn, in an order that does not depend on the order of the rows.
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Deal the rows of each stratum out to folds in turn, so that the order of the rows does not matter.
 
     Parameters
     ----------
@@ -71,22 +71,22 @@ def deal_folds(
 
     Returns
     -------
-    ndarray of int64 of shape (n_samples,)
-        The fold of each row.
+    order : ndarray of int64 of shape (n_samples,)
+        The rows by stratum and direction: the same rows in the same order, however they are given.
+    folds : ndarray of int64 of shape (n_samples,)
+        The fold of each of them, in that order.
 
     Examples
     --------
     >>> X = np.arange(6.0)[:, None]
-    >>> folds = deal_folds(X, np.array([0, 0, 0, 1, 1, 1]), 3, np.random.RandomState(0))
-    >>> sorted(folds[:3].tolist()), sorted(folds[3:].tolist())
-    ([0, 1, 2], [0, 1, 2])
+    >>> order, folds = deal_folds(X, np.array([1, 0, 1, 0, 1, 0]), 3, np.random.RandomState(0))
+    >>> order, folds
+    (array([1, 3, 5, 0, 2, 4]), array([0, 1, 2, 0, 1, 2]))
     """
     direction = rng.standard_normal(X.shape[1]).astype(X.dtype, copy=False)
     place = np.asarray(X @ direction).ravel()
     order = np.lexsort((place, strata))
-    folds = np.empty(len(order), dtype=np.int64)
-    folds[order] = np.arange(len(order)) % n_folds
-    return folds
+    return order, np.arange(len(order)) % n_folds
 
 
 def strata_of(Y: npt.NDArray[np.int8], task: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:

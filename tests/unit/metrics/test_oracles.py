@@ -209,7 +209,7 @@ def test_fbeta_where_a_sweep_that_never_goes_back_is_wrong():
     """For beta < 1 the best number of false positives falls again as more positives are found."""
     metric, found = FBeta(0.1), 0
     rng = np.random.default_rng(0)
-    for _ in range(3000):
+    for _ in range(1000):
         s, y = rng.normal(size=7) * 0.5, draw_labels(rng, 7)
         pos, neg = -np.sort(-s[y > 0]), -np.sort(-s[y < 0])
         P, N = len(pos), len(neg)
@@ -218,7 +218,7 @@ def test_fbeta_where_a_sweep_that_never_goes_back_is_wrong():
         ]
         found += any(np.diff(best_b) < 0)
         assert_attains(metric, s, y, enumerate_labellings(f_loss(0.1), s, y))
-    assert found > 30
+    assert found > 10
 
 
 def test_tied_scores_are_taken_evenly_spread():

@@ -68,7 +68,7 @@ def test_a_score_of_zero_answers_minus_one():
 
 @pytest.mark.parametrize("beta", [0.1, 0.5, 1.0, 2.0, 5.0])
 def test_delta_of_fbeta_is_one_minus_scikit_learns_score_on_every_table(beta):
-    for tp, fp, fn, tn in np.ndindex(4, 4, 4, 3):
+    for tp, fp, fn, tn in np.ndindex(3, 4, 3, 3):
         if tp + fn and fp + tn:
             y, answer = np.repeat([[1, -1, 1, -1], [1, 1, -1, -1]], [tp, fp, fn, tn], axis=1)
             assert FBeta(beta).delta(tp, fp, fn, tn) == pytest.approx(1.0 - fbeta(beta)(y, answer), abs=1e-12)

@@ -463,10 +463,9 @@ BROKEN = [
 
 @pytest.mark.parametrize(("cls", "message"), BROKEN, ids=[cls.__name__ for cls, _ in BROKEN])
 def test_a_wrong_metric_is_caught_whatever_the_seed(cls, message):
-    seed = int(np.random.default_rng().integers(2**32))
-    for random_state in (0, seed):
-        with pytest.raises(AssertionError, match=rf"{cls.__name__}\(.*\): ({message})"):
-            check_metric(cls(), random_state=random_state)
+    # A fresh seed at each run.
+    with pytest.raises(AssertionError, match=rf"{cls.__name__}\(.*\): ({message})"):
+        check_metric(cls(), random_state=np.random.default_rng())
 
 
 def test_the_one_way_sweep_is_right_where_it_ought_to_be():
@@ -549,9 +548,8 @@ RIGHT = [WorstRow(), SlowPairs(), Costs(), Costs(miss=0.25, alarm=7), AtLeastTwo
 
 
 @pytest.mark.parametrize("metric", RIGHT, ids=repr)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_right_metric_of_another_kind_passes(metric, seed):
-    check_metric(metric, random_state=seed)
+def test_a_right_metric_of_another_kind_passes(metric):
+    check_metric(metric, random_state=np.random.default_rng())
 
 
 def test_a_class_that_cannot_be_pickled_passes():
