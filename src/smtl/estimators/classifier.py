@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from smtl.estimators.targets import Targets, read_targets
 from smtl.estimators.thresholds import best_cut, deal_folds, strata_of
@@ -118,7 +119,8 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
     warm_start : bool, default=False
         Whether `fit` starts from the solution of the previous call.
     n_jobs : int, default=None
-        Threads to spread the tasks over; -1 for all cores. The result is the same for any number.
+        Threads to spread the tasks over; -1 for all cores. The result is the same for any number. BLAS is kept to one
+        thread while a model is fitted.
     random_state : int, RandomState instance or None, default=None
         For the folds on which thresholds are chosen. Nothing else is random; None stands for a fixed seed, so that
         the result of two fits is the same.
@@ -286,14 +288,18 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _threads(self) -> Iterator[dict[str, Any]]:
-        """Yield what `Problem` needs to spread the tasks over threads."""
+        """Yield what `Problem` needs to spread the tasks over threads.
+
+        BLAS keeps to one thread meanwhile: the tasks are spread already, and the many small products of a fit lose
+        more by waiting for one another than they gain, a hundredfold on a busy machine.
+        """
         n_threads = effective_n_jobs(self.n_jobs)
-        if n_threads == 1:
-            yield {}
-            return
-        # The tasks are spread over the cores already; BLAS must not spread each product again.
-        with ThreadPoolExecutor(n_threads) as executor, threadpool_limits(1, user_api="blas"):
-            yield {"executor": executor, "n_threads": n_threads}
+        with _thread_pools().limit(limits=1, user_api="blas"):
+            if n_threads == 1:
+                yield {}
+                return
+            with ThreadPoolExecutor(n_threads) as executor:
+                yield {"executor": executor, "n_threads": n_threads}
 
     def _choose_C(self, problem: Problem, X: Any) -> float:
         if not isinstance(self.C, str):
@@ -530,6 +536,12 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         signs: npt.NDArray[np.int8] = np.where(labels[:, None] == yes, 1, -1).astype(np.int8)
         signs[missing] = 0
         return signs
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the handle on BLAS; finding it takes longer than a small fit."""
+    return ThreadpoolController()
 
 
 def _make_tasks(X: Any, targets: Targets, fitted: npt.NDArray[np.int64]) -> Tasks:

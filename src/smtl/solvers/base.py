@@ -96,7 +96,7 @@ class History:
                 certificate.objective,
                 certificate.bound,
                 certificate.gap,
-                extra={"gap": certificate.gap},
+                extra={"gap": certificate.gap, "objective": certificate.objective},
             )
 
     def as_dict(self) -> dict[str, Float]:

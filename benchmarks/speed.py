@@ -1,0 +1,275 @@
+"""How fast is it? Ratios against peers, interleaved in one run, one thread each.
+
+    python benchmarks/speed.py                 # everything
+    python benchmarks/speed.py fit paper       # parts: fit, paper, growth, sparse, start
+
+A time is the median of the repeats; its spread, (largest - smallest) / median, stands behind it, with a mark where it
+is 0.1 or more: on a noisy machine, look at the ratios. Compilation is warmed up first. The real data sets are read
+from the data folder (see real_data.py).
+"""
+
+from __future__ import annotations
+
+import os
+
+for variable in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"]:
+    os.environ[variable] = "1"
+
+import argparse
+import logging
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import real_data
+import scipy.sparse as sp
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.multiclass import OneVsRestClassifier
+
+from smtl import SMTLClassifier
+
+SETS = ["emotions", "yeast", "scene", "optdigits", "cal500"]
+MULTIPLES = [1.5, 3, 6, 10, 20, 40, 80]
+
+
+def interleaved(jobs: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
+    """Time each job once per round, in turn."""
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            started = time.perf_counter()
+            job()
+            seconds[name].append(time.perf_counter() - started)
+    return seconds
+
+
+def shown(seconds: list[float]) -> str:
+    median = statistics.median(seconds)
+    spread = (max(seconds) - min(seconds)) / median
+    return f"{1e3 * median:8.1f} ms (spread {spread:.2f}{'!' if spread >= 0.1 else ' '})"
+
+
+def ratio(ours: list[float], peer: list[float]) -> tuple[float, float, float]:
+    """Median, least and largest of the rounds' ratios."""
+    ratios = [a / b for a, b in zip(ours, peer, strict=True)]
+    return statistics.median(ratios), min(ratios), max(ratios)
+
+
+def near_best_C(name: str, metric: str, penalty: str) -> float:
+    """The multiple of the critical C that does best on the held-out part, by the trained metric."""
+    X, Y, X_test, Y_test = real_data.split(name)
+    both = (Y_test.sum(axis=0) > 0) & (Y_test.sum(axis=0) < len(Y_test))
+    auto = SMTLClassifier(metric, penalty, max_iter=1, threshold=0.0).fit(X, Y).C_
+    best, best_C = -1.0, auto
+    for multiple in MULTIPLES:
+        C = auto / 20.0 * multiple
+        scores = SMTLClassifier(metric, penalty, C=C, tol=2e-2, threshold=0.0, max_iter=400).fit(X, Y)
+        scores = scores.decision_function(X_test)[:, both]
+        if metric == "auc":
+            quality = roc_auc_score(Y_test[:, both], scores)
+        else:
+            quality = f1_score(Y_test[:, both], scores > 0, average="macro", zero_division=0)
+        if quality > best:
+            best, best_C = quality, C
+    return best_C
+
+
+def part_fit(repeats: int) -> None:
+    print("\nFit to a certified gap of 1e-2, at the C that is best on the held-out 40 %, against one-vs-rest")
+    print("LogisticRegression() on the same 60 %. 'with cut': threshold='auto' too (three more fits for AUC).")
+    for name in SETS:
+        X, Y, _, _ = real_data.split(name)
+        for metric in ["auc", "f1"]:
+            for penalty in ["l21", "trace"]:
+                C = near_best_C(name, metric, penalty)
+                model = SMTLClassifier(metric, penalty, C=C, tol=1e-2, threshold=0.0)
+                with_cut = SMTLClassifier(metric, penalty, C=C, tol=1e-2)
+                peer = OneVsRestClassifier(LogisticRegression())
+                jobs = {
+                    "peer": lambda peer=peer, X=X, Y=Y: peer.fit(X, Y),
+                    "ours": lambda model=model, X=X, Y=Y: model.fit(X, Y),
+                    "cut": lambda with_cut=with_cut, X=X, Y=Y: with_cut.fit(X, Y),
+                }
+                seconds = interleaved(jobs, repeats)
+                middle, low, high = ratio(seconds["ours"], seconds["peer"])
+                cut, _, _ = ratio(seconds["cut"], seconds["peer"])
+                print(
+                    f"{name:10} {metric:4} {penalty:6} C={C:<9.3g} ours {shown(seconds['ours'])}  "
+                    f"peer {shown(seconds['peer'])}  ratio {middle:5.2f} [{low:.2f}, {high:.2f}]  "
+                    f"with cut {cut:5.2f}  passes {model.n_iter_:3d}  gap {model.gap_:.1e}",
+                    flush=True,
+                )
+
+
+class _Reached(Exception):
+    pass
+
+
+class _StopAt(logging.Handler):
+    """Stops a solver when its objective is reached, or its time is up."""
+
+    def __init__(self, objective: float, limit: float) -> None:
+        super().__init__()
+        self.objective, self.deadline, self.reached = objective, time.perf_counter() + limit, False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.reached = record.objective <= self.objective
+        if self.reached or time.perf_counter() > self.deadline:
+            raise _Reached
+
+
+def part_paper(limit: float) -> None:
+    print(f"\nThe paper's solver, same kernels, to the objective that the bundle reaches at a gap of 1e-2 (at most {limit:g} s)")
+    logger = logging.getLogger("smtl")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    for name in SETS:
+        X, Y, _, _ = real_data.split(name)
+        for metric in ["auc", "f1"]:
+            for penalty in ["l21", "trace"]:
+                C = near_best_C(name, metric, penalty)
+                started = time.perf_counter()
+                ours = SMTLClassifier(metric, penalty, C=C, tol=1e-2, threshold=0.0).fit(X, Y)
+                seconds = time.perf_counter() - started
+                handler = _StopAt(ours.objective_, limit)
+                logger.addHandler(handler)
+                started = time.perf_counter()
+                try:
+                    SMTLClassifier(metric, penalty, C=C, tol=1e-9, threshold=0.0, solver="paper", verbose=1,
+                                   max_iter=10**9).fit(X, Y)  # fmt: skip
+                except _Reached:
+                    pass
+                finally:
+                    logger.removeHandler(handler)
+                paper = time.perf_counter() - started
+                sign = "=" if handler.reached else ">"
+                print(
+                    f"{name:10} {metric:4} {penalty:6} bundle {1e3 * seconds:8.1f} ms  paper {sign} {1e3 * paper:9.1f} ms  "
+                    f"ratio {sign} {paper / seconds:7.1f}",
+                    flush=True,
+                )
+
+
+def wide(n: int, d: int, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.standard_normal((n, d))
+    W = rng.standard_normal((d, m)) * (rng.random((d, 1)) < 0.3)
+    scores = X @ W + 2.0 * np.linalg.norm(W, axis=0) * rng.standard_normal((n, m))
+    return X, (scores > np.quantile(scores, 0.8, axis=0)).astype(np.int8)
+
+
+def part_growth() -> None:
+    rng = np.random.default_rng(0)
+    print("\nGrowth with rows (100 features, 10 tasks), gap 1e-2")
+    grow(lambda n: wide(n, 100, 10, rng), [50_000, 100_000, 200_000, 400_000], "n")
+    print("\nGrowth with tasks (20,000 rows, 100 features), gap 1e-2")
+    X, Y = wide(20_000, 100, 320, rng)
+    grow(lambda m: (X, Y[:, :m]), [10, 20, 40, 80, 160, 320], "m")
+
+
+def grow(data: Callable[[int], tuple[np.ndarray, np.ndarray]], sizes: list[int], letter: str) -> None:
+    for metric in ["auc", "f1"]:
+        for penalty in ["l21", "trace"]:
+            last = None
+            for size in sizes:
+                X, Y = data(size)
+                model = SMTLClassifier(metric, penalty, tol=1e-2, threshold=0.0)
+                seconds = min(interleaved({"fit": lambda model=model, X=X, Y=Y: model.fit(X, Y)}, 2)["fit"])
+                growth = "" if last is None else f"  x {seconds / last[0]:.2f}, per pass x {seconds / model.n_iter_ / last[1]:.2f}"
+                print(
+                    f"{metric:4} {penalty:6} {letter}={size:<7d} {seconds:7.2f} s  passes {model.n_iter_:3d}  "
+                    f"gap {model.gap_:.1e}{growth}",
+                    flush=True,
+                )
+                last = seconds, seconds / model.n_iter_
+
+
+def part_sparse() -> None:
+    n, d, k, m = 100_000, 50_000, 50, 20
+    print(f"\nSparse, text-like: {n} x {d}, {k} non-zeros a row, {m} tasks, AUC, gap 1e-2")
+    rng = np.random.default_rng(0)
+    # Words by Zipf's law; a few words tell the topics.
+    columns = np.minimum((d ** rng.random((n, k))).astype(np.int64), d - 1)
+    X = sp.csr_array((np.ones(n * k), columns.ravel(), np.arange(n + 1) * k), shape=(n, d))
+    X.sum_duplicates()
+    W = np.where(rng.random((d, 1)) < 0.02, rng.standard_normal((d, m)), 0.0)
+    scores = X @ W
+    scores += 0.5 * scores.std(axis=0) * rng.standard_normal((n, m))
+    Y = (scores > np.quantile(scores, 0.9, axis=0)).astype(np.int8)
+    S, c = rng.standard_normal((d, m)), rng.standard_normal((n, m))
+    products = min(interleaved({"products": lambda: (X @ S, X.T @ c)}, 5)["products"])
+    for penalty in ["l21", "trace"]:
+        model = SMTLClassifier("auc", penalty, tol=1e-2, threshold=0.0)
+        started = time.perf_counter()
+        model.fit(X, Y)
+        seconds = time.perf_counter() - started
+        each = seconds / model.n_iter_
+        print(
+            f"auc {penalty:6} {seconds:6.1f} s  passes {model.n_iter_:3d}  {1e3 * each:6.0f} ms a pass, the two products "
+            f"alone {1e3 * products:6.0f} ms  ratio {each / products:.2f}  total / products {seconds / products:.1f}  "
+            f"gap {model.gap_:.1e}",
+            flush=True,
+        )
+
+
+def part_start() -> None:
+    print("\nStarting up")
+    fit = (
+        "import time; t = time.perf_counter(); import numpy as np; from smtl import SMTLClassifier;"
+        "X = np.random.default_rng(0).standard_normal((200, 5)); y = X[:, 0] > 0.3; y = y.astype(int);"
+        "SMTLClassifier({}).fit(X, y); print(time.perf_counter() - t)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for metric in ["", "'auc'"]:
+            environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/{metric or 'default'}"}
+            first, second, third = (_run(fit.format(metric), environment) for _ in range(3))
+            print(f"SMTLClassifier({metric}): first process {first:.2f} s, later ones {min(second, third):.2f} s")
+    sklearn_alone = "import time; t = time.perf_counter(); import sklearn.linear_model; print(time.perf_counter() - t)"
+    both = "import sklearn.linear_model; import time; t = time.perf_counter(); import smtl; print(time.perf_counter() - t)"
+    print(f"import sklearn.linear_model {min(_run(sklearn_alone) for _ in range(3)):.2f} s", end=", ")
+    print(f"import smtl after it {min(_run(both) for _ in range(3)):.3f} s")
+
+
+def _run(code: str, environment: dict[str, str] | None = None) -> float:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    return float(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", default=["fit", "paper", "growth", "sparse", "start"])
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each run of the paper's solver")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}, "
+        f"{os.cpu_count()} cores, one thread each"
+    )
+    if not real_data.available() and {"fit", "paper"} & set(arguments.parts):
+        sys.exit(f"The parts 'fit' and 'paper' need the data sets in {real_data.DATA}; set SMTL_DATA.")
+    X, Y = wide(100, 5, 2, np.random.default_rng(0))
+    for metric in ["auc", "f1"]:
+        for penalty in ["l21", "trace"]:
+            SMTLClassifier(metric, penalty).fit(X, Y)
+    if "fit" in arguments.parts:
+        part_fit(arguments.repeats)
+    if "paper" in arguments.parts:
+        part_paper(arguments.limit)
+    if "growth" in arguments.parts:
+        part_growth()
+    if "sparse" in arguments.parts:
+        part_sparse()
+    if "start" in arguments.parts:
+        part_start()
+
+
+if __name__ == "__main__":
+    main()
