@@ -118,8 +118,7 @@ def _read_arff(path: Path) -> tuple[dict[str, str], Matrix]:
     """
     header, data = re.split(r"(?im)^@data\s*\n", path.read_text(encoding="utf-8"), maxsplit=1)
     attributes = {
-        name: re.sub(r"\s", "", kind)
-        for name, kind in re.findall(r"(?im)^@attribute[ \t]+(\S+)[ \t]+(.+)$", header)
+        name: re.sub(r"\s", "", kind) for name, kind in re.findall(r"(?im)^@attribute[ \t]+(\S+)[ \t]+(.+)$", header)
     }
     lines = data.split("\n")
     if not data.startswith("{"):

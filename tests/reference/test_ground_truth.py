@@ -65,7 +65,9 @@ def test_the_classifier_solves_the_same_problem(instance):
 
 def test_an_unfinished_run_warns_with_its_gap():
     hard = max(INSTANCES, key=lambda i: solve(problem_of(i), tol=1e-5).n_iter)
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 3 iterations at a certified relative gap of .* max_iter"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"stopped after 3 iterations at a certified relative gap of .* max_iter"
+    ):
         solution = solve(problem_of(hard), tol=1e-7, max_iter=3)
     assert not solution.converged
     assert solution.certificate.gap > 1e-7

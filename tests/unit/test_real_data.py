@@ -154,9 +154,7 @@ def test_errors():
 
 @needs_data
 def test_split_refuses_an_empty_part():
-    with pytest.raises(
-        ValueError, match=r"train must leave rows on both sides of the split, got 1.0 instead"
-    ):
+    with pytest.raises(ValueError, match=r"train must leave rows on both sides of the split, got 1.0 instead"):
         real_data.split("emotions", train=1.0)
 
 

@@ -83,6 +83,8 @@ def propose(state, start, eps):
 def take(state, x, value, slope):
     """Take in what was seen at ``x``; say on which side of the minimum it is, `IS_BOTH` if it is the minimum."""
     state[EVALUATIONS] += 1.0
+    if state[EVALUATIONS] > 1.0:
+        state[STEP] *= 4.0
     if value < state[BEST_VALUE]:
         state[BEST_VALUE] = value
         state[BEST_X] = x
@@ -95,12 +97,10 @@ def take(state, x, value, slope):
         state[LEFT_X] = x
         state[LEFT_VALUE] = value
         state[LEFT_SLOPE] = slope
-        state[STEP] *= 4.0
         return IS_LEFT
     state[RIGHT_X] = x
     state[RIGHT_VALUE] = value
     state[RIGHT_SLOPE] = slope
-    state[STEP] *= 4.0
     return IS_RIGHT
 
 

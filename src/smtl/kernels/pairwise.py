@@ -24,9 +24,9 @@ def pairwise_planes(scores, y, ptr, c, delta, value):
     neg_rows = np.empty(room, np.int64)
     for i in range(m):
         start, stop = ptr[i], ptr[i + 1]
-        n_pos = class_rows(scores, y, start, stop, 1, values, rows)
+        n_pos = class_rows(scores, y, start, stop, 1, -np.inf, values, rows)
         sort_rows(values, rows, n_pos, pos, pos_rows, counts)
-        n_neg = class_rows(scores, y, start, stop, -1, values, rows)
+        n_neg = class_rows(scores, y, start, stop, -1, -np.inf, values, rows)
         sort_rows(values, rows, n_neg, neg, neg_rows, counts)
         # A pair is inverted when s_neg > s_pos - 1. As the positive's score grows, ever more negatives are clear of it.
         weight = 1.0 / (n_pos * n_neg)

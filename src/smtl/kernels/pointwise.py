@@ -53,7 +53,7 @@ def pointwise_planes(loss, scores, y, ptr, with_intercept, shift, eps, c, delta,
                 if label != 0.0:
                     row_value, row_slope = loss(label * (scores[start + k] + x))
                     total += row_value
-                    current[k] = -label * row_slope
+                    current[k] = 0.0 - label * row_slope  # not -0.0
                     slope -= current[k]
             side = intercept.take(state, x, total, slope if with_intercept else 0.0)
             if side <= 0:

@@ -10,11 +10,11 @@ CROWDED = 48
 
 
 @njit(cache=True, nogil=True)
-def class_rows(scores, y, start, stop, sign, values, rows):
-    """Copy the scores and row numbers of one class into ``values`` and ``rows``; return how many there are."""
+def class_rows(scores, y, start, stop, sign, floor, values, rows):
+    """Copy scores above ``floor`` and row numbers of one class into ``values`` and ``rows``; return how many."""
     n = 0
     for k in range(start, stop):
-        if y[k] == sign:
+        if y[k] == sign and scores[k] > floor:
             values[n] = scores[k]
             rows[n] = k
             n += 1
@@ -33,9 +33,11 @@ def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):
         return
     low = values[0]
     high = values[0]
-    for k in range(1, n):
+    total = 0.0  # NaN where any value is
+    for k in range(n):
         low = min(low, values[k])
         high = max(high, values[k])
+        total += values[k]
     width = high - low
     if width == 0.0:
         for k in range(n):
@@ -43,7 +45,7 @@ def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):
             sorted_rows[k] = rows[k]
         return
     scale = (n - 1) / width
-    crowded = not np.isfinite(scale)
+    crowded = not (np.isfinite(width) and np.isfinite(scale) and np.isfinite(total))
     if not crowded:
         for b in range(n + 1):
             counts[b] = 0

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_labels
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_scores
 
 __all__ = ["AUC"]
 
@@ -93,7 +93,7 @@ class AUC(Metric):
         c : ndarray of shape (n,)
             The signed number of inverted pairs of each row, over P N.
         """
-        s, labels = np.ascontiguousarray(scores, dtype=np.float64), check_labels(y)
+        s, labels = check_scores(scores, y)
         ptr = np.array([0, len(s)])
         delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
         return float(delta[0]), c

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from smtl.registry import Registered
 
-__all__ = ["Metric", "Planes", "check_labels"]
+__all__ = ["Metric", "Planes", "check_scores"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int8]
@@ -167,6 +167,8 @@ class Metric(Registered, ABC):
             while not np.isnan(x := intercept.propose(state, shift[i] if with_intercept else 0.0, eps)):
                 offset, coefficients = self.oracle(s + x, labels)
                 slope = -coefficients.sum() if with_intercept else 0.0
+                if abs(slope) <= 1e-12 * np.abs(coefficients).sum():
+                    slope = 0.0  # nothing but rounding: the loss does not depend on the intercept here
                 side = intercept.take(state, x, offset - (s + x) @ coefficients, slope)
                 sides[side] = offset, coefficients
             if with_intercept:
@@ -181,23 +183,27 @@ class Metric(Registered, ABC):
         return delta, c, value
 
 
-def check_labels(y: npt.ArrayLike) -> Labels:
-    """Return labels as int8, or raise ValueError if they are not +1 and -1 with at least one of each.
+def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels]:
+    """Return scores as float64 and labels as int8, or raise ValueError if an oracle cannot take them.
 
     Parameters
     ----------
+    scores : array-like of shape (n,)
+        Scores, finite.
     y : array-like of shape (n,)
-        Labels.
+        Labels, +1 and -1 with at least one of each.
 
     Returns
     -------
-    ndarray of int8 of shape (n,)
+    scores : ndarray of shape (n,)
+        The scores.
+    y : ndarray of int8 of shape (n,)
         The labels.
 
     Examples
     --------
-    >>> check_labels([1, -1, -1])
-    array([ 1, -1, -1], dtype=int8)
+    >>> check_scores([0, 1, 2], [1, -1, -1])
+    (array([0., 1., 2.]), array([ 1, -1, -1], dtype=int8))
     """
     labels = np.asarray(y)
     if labels.ndim != 1 or set(np.unique(labels).tolist()) != {-1, 1}:
@@ -205,4 +211,10 @@ def check_labels(y: npt.ArrayLike) -> Labels:
             f"y must be a vector of +1 and -1 with at least one of each, got shape {labels.shape} with values "
             f"{np.unique(labels)[:5]} instead."
         )
-    return labels.astype(np.int8)
+    s = np.ascontiguousarray(scores, dtype=np.float64)
+    if s.shape != labels.shape or not np.all(np.isfinite(s)):
+        raise ValueError(
+            f"scores must be {len(labels)} finite numbers, one a label, got shape {s.shape} with "
+            f"{int(np.sum(~np.isfinite(s)))} that are not finite instead."
+        )
+    return s, labels.astype(np.int8)

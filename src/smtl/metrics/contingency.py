@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import namedtuple
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_labels
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_scores
 
 __all__ = ["ContingencyMetric"]
 
@@ -111,7 +112,7 @@ class ContingencyMetric(Metric):
         c : ndarray of shape (n,)
             +2 on missed positives, -2 on false positives, 0 elsewhere.
         """
-        s, labels = np.ascontiguousarray(scores, dtype=np.float64), check_labels(y)
+        s, labels = check_scores(scores, y)
         ptr = np.array([0, len(s)])
         delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
         return float(delta[0]), c
@@ -165,7 +166,13 @@ class ContingencyMetric(Metric):
 
     def _compiled(self) -> Any:
         """Return `delta` in compiled form, with the numbers of this instance's attributes built in."""
-        parameters = {key: float(value) for key, value in vars(self).items()}
+        parameters = {}
+        for name, value in vars(self).items():
+            if not isinstance(value, Real):
+                raise ValueError(
+                    f"{name} of {self!r} must be a number for delta to be compiled, got {value!r} instead."
+                )
+            parameters[name] = float(value)
         key = (type(self).delta, *parameters.items())
         if key not in _COMPILED:
             from numba import float64, njit

@@ -38,7 +38,7 @@ class FBeta(ContingencyMetric):
     0.5
     >>> delta, c = FBeta().oracle([0.5, -0.2, 0.1, -1.0], [1, 1, -1, -1])
     >>> delta, c
-    (1.0, array([ 2.,  2., -2., 0.]))
+    (0.5, array([ 0.,  2., -2.,  0.]))
     """
 
     concave_in_fp = True

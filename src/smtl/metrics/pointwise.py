@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_labels
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_scores
 
 __all__ = ["PointwiseMetric"]
 
@@ -73,7 +73,7 @@ class PointwiseMetric(Metric):
         c : ndarray of shape (n,)
             The plane's coefficients.
         """
-        s, labels = np.ascontiguousarray(scores, dtype=np.float64), check_labels(y)
+        s, labels = check_scores(scores, y)
         ptr = np.array([0, len(s)])
         delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
         return float(delta[0]), c

@@ -137,7 +137,9 @@ def test_features_on_different_scales(data):
 @pytest.mark.parametrize("penalty", ["l11", "l21", "trace"])
 def test_null_tasks_are_reported(data, metric, penalty):
     X, Y = data
-    with pytest.warns(UserWarning, match=r"Tasks 0, 1, 2 \(3 in all\) have all weights zero at C=1e-06, to within a gap of"):
+    with pytest.warns(
+        UserWarning, match=r"Tasks 0, 1, 2 \(3 in all\) have all weights zero at C=1e-06, to within a gap of"
+    ):
         model = SMTLClassifier(metric, penalty, C=1e-6).fit(X, Y)
     np.testing.assert_array_equal(model.coef_, 0.0)
     assert model.null_tasks_.tolist() == [0, 1, 2]

@@ -106,7 +106,7 @@ def test_class_rows():
     scores, y = np.array([9.0, 1.0, 2.0, 3.0, 4.0, 9.0]), np.array([1, 1, -1, 0, 1, 1], dtype=np.int8)
     for sign, wanted_values, wanted_rows in [(1, [1.0, 4.0], [1, 4]), (-1, [2.0], [2])]:
         values, rows = np.full(6, np.nan), np.full(6, GUARD)
-        n = class_rows(scores, y, 1, 5, sign, values, rows)
+        n = class_rows(scores, y, 1, 5, sign, -np.inf, values, rows)
         assert n == len(wanted_rows)
         assert values[:n].tolist() == wanted_values
         assert rows[:n].tolist() == wanted_rows

@@ -44,9 +44,7 @@ def test_ridge_by_hand():
     np.testing.assert_array_equal(Ridge().prox(W, 1.0), W / 2.0)
 
 
-@pytest.mark.parametrize(
-    ("d", "bound", "s"), [(-1.0, 0.0, 0.0), (4.5, 1.125, 0.5), (9.0, 4.5, 1.0), (20.0, 15.5, 1.0)]
-)
+@pytest.mark.parametrize(("d", "bound", "s"), [(-1.0, 0.0, 0.0), (4.5, 1.125, 0.5), (9.0, 4.5, 1.0), (20.0, 15.5, 1.0)])
 def test_ridge_bound_by_hand(d, bound, s):
     got = Ridge().lower_bound(np.array([[1.0, -2.0], [2.0, 0.0]]), d)
     assert got == pytest.approx((bound, s), rel=1e-12)
@@ -78,9 +76,7 @@ def test_conjugate_is_the_largest_that_a_numerical_maximiser_finds(base, ridge):
         W = w.reshape(Z.shape)
         return base.value(W) + 0.5 * ridge * np.sum(W**2) - np.sum(Z * W)
 
-    found = minimize(
-        negative, Z.ravel(), method="Powell", options={"xtol": 1e-7, "ftol": 1e-13, "maxfev": 20000}
-    )
+    found = minimize(negative, Z.ravel(), method="Powell", options={"xtol": 1e-7, "ftol": 1e-13, "maxfev": 20000})
     assert penalty.conjugate(Z) == pytest.approx(-found.fun, rel=1e-5)
     assert penalty.conjugate(Z) >= -found.fun - 1e-9
 
@@ -149,15 +145,11 @@ def test_ridge_must_be_positive_and_finite(ridge):
 
 
 def test_base_must_be_a_penalty():
-    with pytest.raises(
-        TypeError, match=r"penalty must be an instance of smtl.penalties.Penalty, got 'l21' instead"
-    ):
+    with pytest.raises(TypeError, match=r"penalty must be an instance of smtl.penalties.Penalty, got 'l21' instead"):
         Elastic("l21", 1.0)
 
 
-@pytest.mark.parametrize(
-    "penalty", [*BASES, Elastic(Trace(), 0.5), Elastic(Elastic(L11(), 1.0), 2.0)], ids=repr
-)
+@pytest.mark.parametrize("penalty", [*BASES, Elastic(Trace(), 0.5), Elastic(Elastic(L11(), 1.0), 2.0)], ids=repr)
 def test_copies_are_the_same_penalty(penalty):
     W = np.random.default_rng(0).standard_normal((4, 3))
     for other in (pickle.loads(pickle.dumps(penalty)), copy.deepcopy(penalty), eval(repr(penalty))):
