@@ -12,7 +12,7 @@ METRICS = {"f1": "f1", "auc_label": "auc-labelling", "auc_pair": "auc"}
 
 @dataclass
 class Instance:
-    """min_W Omega(W) + C sum_i G_i(w_i) without an intercept; `X` and `y` are the tasks' rows, one task after another."""
+    """min_W Omega(W) + C sum_i G_i(w_i), no intercept; `X` and `y` are the tasks' rows, one task after another."""
 
     number: int
     metric: str

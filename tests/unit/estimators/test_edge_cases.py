@@ -209,7 +209,7 @@ def test_tasks_at_predict_time(data):
     with pytest.raises(ValueError, match="tasks must be None for a model that was fitted without tasks"):
         plain.predict(X, tasks=np.zeros(80))
     model = SMTLClassifier("auc").fit(X, Y[:, 0], tasks=np.arange(80) % 2)
-    with pytest.raises(ValueError, match="tasks must be among the 2 tasks of the training data, got .*7.* instead"):
+    with pytest.raises(ValueError, match=r"tasks must be among the 2 tasks of the training data, got .*7.* instead"):
         model.predict(X, tasks=np.full(80, 7))
     with pytest.raises(ValueError, match=r"tasks must have one entry a row of X \(80\), got 79 instead"):
         model.predict(X, tasks=np.zeros(79))
