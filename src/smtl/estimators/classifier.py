@@ -177,7 +177,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
     >>> model = make_pipeline(StandardScaler(), SMTLClassifier(metric="f1", penalty="l21"))
     >>> model.fit(X[:200], Y[:200]).predict(X[200:]).shape
     (100, 5)
-    >>> bool(model.score(X[200:], Y[200:]) > 0.7)  # mean F1
+    >>> bool(model.score(X[200:], Y[200:]) > 0.6)  # mean F1
     True
     >>> bool(model[-1].gap_ <= 1e-3)
     True

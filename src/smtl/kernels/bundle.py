@@ -1,6 +1,8 @@
 """The planes kept for each task, and the W-step on them, for all tasks.
 
 Plane ``k`` of task ``i`` is ``delta[i, k] - w' G[i, k]``. Plane 0 is the true answer's: zero everywhere, never dropped.
+Elements are copied in loops, not slices, which take numba several times as long to compile.
+
 ``gram[i]`` holds the products of task ``i``'s planes, ``alpha[i]`` their weights (on the simplex), ``age[i]`` for how
 many passes each has had no weight, and ``size[i]`` how many there are.
 """
@@ -41,7 +43,8 @@ def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, W, mixed, mixed
         for k in range(n):
             total += alpha[i, k]
         mixed_delta[i] = 0.0
-        mixed[i, :] = 0.0
+        for f in range(d):
+            mixed[i, f] = 0.0
         for k in range(n):
             if alpha[i, k] > 0.0:
                 alpha[i, k] /= total  # the moves keep the sum at 1 but for rounding
@@ -65,11 +68,13 @@ def forget(keep, G, delta, gram, alpha, age, size):
                 k += 1
                 continue
             n -= 1  # the last plane takes its place
-            G[i, k] = G[i, n]
+            for f in range(G.shape[2]):
+                G[i, k, f] = G[i, n, f]
             delta[i, k] = delta[i, n]
             alpha[i, k] = alpha[i, n]
             age[i, k] = age[i, n]
-            gram[i, k, : n + 1] = gram[i, n, : n + 1]
+            for j in range(n):
+                gram[i, k, j] = gram[i, n, j]
             gram[i, k, k] = gram[i, n, n]
             for j in range(n):
                 gram[i, j, k] = gram[i, k, j]
@@ -81,7 +86,8 @@ def add(new_G, new_delta, G, delta, gram, alpha, age, size):
     """Add one plane to each task; there must be room for it."""
     for i in range(len(size)):
         n = size[i]
-        G[i, n] = new_G[i]
+        for f in range(new_G.shape[1]):
+            G[i, n, f] = new_G[i, f]
         delta[i, n] = new_delta[i]
         alpha[i, n] = 0.0
         age[i, n] = 0

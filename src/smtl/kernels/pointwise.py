@@ -56,10 +56,11 @@ def pointwise_planes(loss, scores, y, ptr, with_intercept, shift, eps, c, delta,
                     current[k] = 0.0 - label * row_slope  # not -0.0
                     slope -= current[k]
             side = intercept.take(state, x, total, slope if with_intercept else 0.0)
-            if side <= 0:
-                left[:n] = current[:n]
-            if side >= 0:
-                right[:n] = current[:n]
+            for k in range(n):
+                if side <= 0:
+                    left[k] = current[k]
+                if side >= 0:
+                    right[k] = current[k]
         theta = intercept.left_weight(state)
         if with_intercept:
             shift[i] = state[intercept.BEST_X]

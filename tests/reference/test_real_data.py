@@ -1,0 +1,39 @@
+"""The defaults on every real data set: C="auto" gives a useful model, to a certified gap."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, roc_auc_score
+
+import real_data
+from smtl import SMTLClassifier
+
+pytestmark = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
+
+
+@pytest.mark.parametrize("metric", ["f1", "auc"])
+@pytest.mark.parametrize("name", [name for name in real_data.NAMES if name != "landmine"])
+def test_the_default_C_gives_a_useful_model(name, metric):
+    X, Y, X_test, Y_test = real_data.split(name)
+    X, Y = X[:3000], Y[:3000]
+    kept = (Y.sum(axis=0) > 0) & (Y_test.sum(axis=0) > 0) & (Y_test.sum(axis=0) < len(Y_test))
+    Y, Y_test = Y[:, kept], Y_test[:, kept]
+    model = SMTLClassifier(metric, tol=1e-2).fit(X, Y)
+    assert model.gap_ <= 1e-2
+    assert len(model.null_tasks_) == 0
+    scores = model.decision_function(X_test)
+    assert roc_auc_score(Y_test, scores) > (0.51 if name == "cal500" else 0.6)
+    if name != "cal500":  # 174 labels on 301 rows, hardly better than chance for any linear model
+        yes_to_all = np.mean(2 * Y_test.mean(axis=0) / (1 + Y_test.mean(axis=0)))
+        assert f1_score(Y_test, scores > 0, average="macro", zero_division=0) > yes_to_all
+
+
+@pytest.mark.parametrize("metric", ["f1", "auc"])
+def test_landmine_has_tasks_with_their_own_rows(metric):
+    X, y, tasks = real_data.load("landmine")
+    train = np.random.default_rng().random(len(y)) < 0.6
+    model = SMTLClassifier(metric, "trace", tol=1e-2).fit(X[train], y[train], tasks=tasks[train])
+    assert model.coef_.shape == (29, 9)
+    assert len(model.null_tasks_) < 10
+    scores = model.decision_function(X[~train], tasks=tasks[~train])
+    aucs = [roc_auc_score(y[~train][tasks[~train] == i], scores[tasks[~train] == i]) for i in range(29)]
+    assert np.mean(aucs) > 0.6
