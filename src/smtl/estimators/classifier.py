@@ -512,6 +512,9 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         """
         if sample_weight is not None:
             raise ValueError("sample_weight must be None: the metrics are defined on rows that all count the same.")
+        check_is_fitted(self)
+        if self._kind == "tasks" and tasks is None:
+            raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")
         metric = get_metric(self.metric)
         scores = self.decision_function(X, tasks)
         Y = self._signs(y)
@@ -528,7 +531,6 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
 
     def _signs(self, y: Any) -> npt.NDArray[np.int8]:
         """Return labels as +1, -1 and 0 in a column a task, by the classes seen in `fit`."""
-        check_is_fitted(self)
         if self._kind == "multilabel":
             return read_targets(y, y).Y
         labels = np.asarray(y).ravel()

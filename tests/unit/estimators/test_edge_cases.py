@@ -213,6 +213,8 @@ def test_tasks_at_predict_time(data):
         model.predict(X, tasks=np.full(80, 7))
     with pytest.raises(ValueError, match=r"tasks must have one entry a row of X \(80\), got 79 instead"):
         model.predict(X, tasks=np.zeros(79))
+    with pytest.raises(ValueError, match="tasks must be given to score a model that was fitted with tasks"):
+        model.score(X, Y[:, 0])
 
 
 def test_not_fitted(data):
@@ -254,7 +256,8 @@ def test_memory_beyond_X(metric):
 
 def test_memory_of_sparse_data():
     rng = np.random.default_rng()
-    X = sp.random_array((20_000, 5_000), density=0.002, format="csr", rng=rng)
+    columns = rng.integers(0, 5_000, 200_000)
+    X = sp.csr_array((rng.random(200_000), columns, np.arange(0, 200_001, 10)), shape=(20_000, 5_000))
     Y = (rng.random((20_000, 3)) < 0.2).astype(np.int8)
     tracemalloc.start()
     try:
