@@ -165,7 +165,7 @@ def part_paper(limit: float) -> None:
 def wide(n: int, d: int, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     X = rng.standard_normal((n, d))
     W = rng.standard_normal((d, m)) * (rng.random((d, 1)) < 0.3)
-    scores = X @ W + 2.0 * np.linalg.norm(W, axis=0) * rng.standard_normal((n, m))
+    scores = X @ W + 0.5 * np.linalg.norm(W, axis=0) * rng.standard_normal((n, m))
     return X, (scores > np.quantile(scores, 0.8, axis=0)).astype(np.int8)
 
 
@@ -182,22 +182,18 @@ def part_growth() -> None:
 def grow(data: Callable[[int], tuple[np.ndarray, np.ndarray]], sizes: list[int], letter: str) -> None:
     for metric in ["auc", "f1"]:
         for penalty in ["l21", "trace"]:
-            last = None
+            times = []
             for size in sizes:
                 X, Y = data(size)
                 model = SMTLClassifier(metric, penalty, tol=1e-2, threshold=0.0)
-                seconds = min(interleaved({"fit": lambda model=model, X=X, Y=Y: model.fit(X, Y)}, 2)["fit"])
-                growth = (
-                    ""
-                    if last is None
-                    else f"  x {seconds / last[0]:.2f}, per pass x {seconds / model.n_iter_ / last[1]:.2f}"
-                )
+                times.append(min(interleaved({"fit": lambda model=model, X=X, Y=Y: model.fit(X, Y)}, 2)["fit"]))
+                growth = f"  x {times[-1] / times[-2]:.2f}" if len(times) > 1 else ""
                 print(
-                    f"{metric:4} {penalty:6} {letter}={size:<7d} {seconds:7.2f} s  passes {model.n_iter_:3d}  "
-                    f"gap {model.gap_:.1e}{growth}",
+                    f"{metric:4} {penalty:6} {letter}={size:<7d} {times[-1]:7.2f} s  passes {model.n_iter_:3d}, "
+                    f"{1e3 * times[-1] / model.n_iter_:6.1f} ms each  gap {model.gap_:.1e}{growth}",
                     flush=True,
                 )
-                last = seconds, seconds / model.n_iter_
+            print(f"{metric:4} {penalty:6} x {(times[-1] / times[0]) ** (1 / (len(times) - 1)):.2f} per doubling")
 
 
 def part_sparse() -> None:
