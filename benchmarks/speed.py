@@ -36,6 +36,10 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import real_data
 from smtl import SMTLClassifier
+from smtl.metrics import get_metric
+from smtl.penalties import get_penalty
+from smtl.solvers import Problem, solve
+from smtl.tasks import SharedRows
 
 SETS = ["emotions", "yeast", "scene", "optdigits", "cal500"]
 MULTIPLES = [1.5, 3, 6, 10, 20, 40, 80]
@@ -127,39 +131,46 @@ class _StopAt(logging.Handler):
             raise _ReachedError
 
 
+def seconds_to(objective: float, problem: Problem, limit: float, **options: bool) -> tuple[bool, float]:
+    """Whether, and after how many seconds, the paper's solver reaches an objective."""
+    logger = logging.getLogger("smtl")
+    handler = _StopAt(objective, limit)
+    logger.addHandler(handler)
+    started = time.perf_counter()
+    try:
+        solve(problem, "paper", tol=1e-9, max_iter=10**9, verbose=1, **options)
+    except _ReachedError:
+        pass
+    finally:
+        logger.removeHandler(handler)
+    return handler.reached, time.perf_counter() - started
+
+
 def part_paper(limit: float) -> None:
     print(
-        "\nThe paper's solver, same kernels, to the objective that the bundle reaches at a gap of 1e-2 "
-        f"(at most {limit:g} s)"
+        "\nThe paper's solver, same kernels, to the objective that the bundle reaches at a gap of 1e-2 (at most "
+        f"{limit:g} s).\n'as printed': Algorithm 2 from the vertex, epsilon_F = 1e-5, T_F = 5000. 'mended': it goes on "
+        "from its last\nmixture and stops when it is exact enough (solver='paper')."
     )
     logger = logging.getLogger("smtl")
     logger.setLevel(logging.INFO)
     logger.propagate = False
     for name in SETS:
         X, Y, _, _ = real_data.split(name)
+        tasks = SharedRows(X, (2 * Y - 1).astype(np.int8))
         for metric in ["auc", "f1"]:
             for penalty in ["l21", "trace"]:
                 C = near_best_C(name, metric, penalty)
+                problem = Problem(tasks, get_metric(metric), get_penalty(penalty), C, with_intercept=True)
                 started = time.perf_counter()
-                ours = SMTLClassifier(metric, penalty, C=C, tol=1e-2, threshold=0.0).fit(X, Y)
+                objective = solve(problem, tol=1e-2).certificate.objective
                 seconds = time.perf_counter() - started
-                handler = _StopAt(ours.objective_, limit)
-                logger.addHandler(handler)
-                started = time.perf_counter()
-                try:
-                    SMTLClassifier(metric, penalty, C=C, tol=1e-9, threshold=0.0, solver="paper", verbose=1,
-                                   max_iter=10**9).fit(X, Y)  # fmt: skip
-                except _ReachedError:
-                    pass
-                finally:
-                    logger.removeHandler(handler)
-                paper = time.perf_counter() - started
-                sign = "=" if handler.reached else ">"
-                print(
-                    f"{name:10} {metric:4} {penalty:6} bundle {1e3 * seconds:8.1f} ms  "
-                    f"paper {sign} {1e3 * paper:9.1f} ms  ratio {sign} {paper / seconds:7.1f}",
-                    flush=True,
-                )
+                line = f"{name:10} {metric:4} {penalty:6} bundle {1e3 * seconds:8.1f} ms"
+                for words, literal in [("as printed", True), ("mended", False)]:
+                    reached, paper = seconds_to(objective, problem, limit, literal=literal)
+                    sign = " " if reached else ">"
+                    line += f"  {words} {sign}{1e3 * paper:9.1f} ms, ratio {sign}{paper / seconds:7.1f}"
+                print(line, flush=True)
 
 
 def wide(n: int, d: int, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -12,10 +12,10 @@ __all__ = ["RELAXATION", "balance", "first_mu", "residuals"]
 Float: TypeAlias = npt.NDArray[np.float64]
 
 # Over-relaxation of the W-step.
-RELAXATION = 1.6
+RELAXATION = 1.4
 
 # mu starts at this multiple of C times the mean squared slope, the curvature that one plane brings to the W-step.
-FIRST_MU = 0.4
+FIRST_MU = 0.8
 
 
 def first_mu(C: float, G: Float) -> float:
@@ -36,7 +36,7 @@ def first_mu(C: float, G: Float) -> float:
     Examples
     --------
     >>> first_mu(10.0, np.array([[1.0, 0.0], [0.0, 3.0]]))
-    20.0
+    40.0
     """
     return FIRST_MU * C * float(np.mean(np.einsum("ij,ij->j", G, G))) or 1.0
 

@@ -9,7 +9,7 @@ below ever after. So the W-step of a task is a quadratic program over the few pl
     \qquad w = b + \tfrac{C}{\mu} G\alpha, \qquad b = s - z/\mu,
 
 and one pass over the data per iteration, at S, gives the objective and a new plane for each task. One iteration is:
-W-step; over-relaxation :math:`\hat W = 1.6\, W - 0.6\, S`; :math:`S = \mathrm{prox}_{\Omega/\mu}(\hat W + Z/\mu)`;
+W-step; over-relaxation :math:`\hat W = 1.4\, W - 0.4\, S`; :math:`S = \mathrm{prox}_{\Omega/\mu}(\hat W + Z/\mu)`;
 :math:`Z \mathrel{+}= \mu(\hat W - S)`. The W-step's mixed planes are what the certificate needs.
 """
 
