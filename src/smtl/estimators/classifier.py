@@ -394,8 +394,8 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         if len(null):
             warnings.warn(
                 f"{_tasks_in_words(self.null_tasks_)} all weights zero at C={self.C_:.4g}, to within a gap of "
-                f"{self.gap_:.2g} of the optimum: the answer is the same for every row. Raise C, or choose another "
-                "metric or penalty; see null_tasks_.",
+                f"{self.gap_:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
+                "choose another metric or penalty; see null_tasks_.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -87,8 +87,8 @@ def solve_paper(
     passes = 1
     primal = dual = np.inf
     _, G, _ = problem.planes(S, shift)
-    mu = start.mu or first_mu(C, G)
-    least_mu = LEAST_MU * first_mu(C, G)
+    mu = start.mu or 0.5 * first_mu(C, G)
+    least_mu = LEAST_MU * mu
     for n_iter in range(1, max_iter + 1):
         S_old, S = S, problem.prox(W + Z / mu, 1.0 / mu)
         _, _, value = problem.planes(S, shift)

@@ -13,6 +13,8 @@ from smtl.metrics.base import Float, Labels
 from smtl.metrics.contingency import ContingencyMetric
 from smtl.metrics.pointwise import PointwiseMetric
 
+__all__ = ["check_loss", "check_table", "exhaustive", "near_ties", "tabulate", "worst_tables"]
+
 # Relative to the size of the terms that are compared.
 _RTOL = 1e-10
 _MARGINS = [sign * float(t) for t in (0.0, *np.geomspace(1e-3, 1e3, 13), 1e6) for sign in (-1.0, 1.0)]
