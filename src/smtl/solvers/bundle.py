@@ -49,6 +49,8 @@ class Bundle:
         self._shape = n_features, n_tasks
         self.arrays: list[npt.NDArray[Any]] = []
         self._grow(8)
+        for array in self.arrays:
+            array[:, 0] = 0.0
         self.alpha[:, 0] = 1.0
         self.size = np.ones(n_tasks, dtype=np.int64)
         self.W = np.zeros((n_tasks, n_features))
@@ -56,17 +58,16 @@ class Bundle:
         self.mixed_delta = np.zeros(n_tasks)
 
     def _grow(self, room: int) -> None:
+        """Make room for so many planes a task. What lies behind a task's last plane is never read."""
         d, m = self._shape
-        old, self.arrays = (
-            self.arrays,
-            [
-                np.zeros((m, room, d)),
-                np.zeros((m, room)),
-                np.zeros((m, room, room)),
-                np.zeros((m, room)),
-                np.zeros((m, room), dtype=np.int64),
-            ],
-        )
+        old = self.arrays
+        self.arrays = [
+            np.empty((m, room, d)),
+            np.empty((m, room)),
+            np.empty((m, room, room)),
+            np.empty((m, room)),
+            np.empty((m, room), dtype=np.int64),
+        ]
         for new, previous in zip(self.arrays, old, strict=False):
             new[tuple(slice(0, length) for length in previous.shape)] = previous
         self.G, self.delta, self.gram, self.alpha, self.age = self.arrays
@@ -78,7 +79,7 @@ class Bundle:
         bundle.forget(KEEP, *self.arrays, self.size)
         room = self.delta.shape[1]
         if self.size.max() == room:
-            self._grow(room + room // 2)
+            self._grow(2 * room)
         bundle.add(G.T, delta, *self.arrays, self.size)
 
     def w_step(self, problem: Problem, B: Float, mu: float, tol: float) -> Float:
