@@ -148,7 +148,7 @@ def seconds_to(objective: float, problem: Problem, limit: float, **options: bool
 
 def part_paper(limit: float) -> None:
     print(
-        "\nThe paper's solver, same kernels, to the objective that the bundle reaches at a gap of 1e-2 (at most "
+        "\nThe paper's solver, same kernels, to the objective that the bundle reaches at a certified gap (at most "
         f"{limit:g} s).\n'as printed': Algorithm 2 from the vertex, epsilon_F = 1e-5, T_F = 5000. 'mended': it goes on "
         "from its last\nmixture and stops when it is exact enough (solver='paper')."
     )
@@ -162,14 +162,15 @@ def part_paper(limit: float) -> None:
             for penalty in ["l21", "trace"]:
                 C = near_best_C(name, metric, penalty)
                 problem = Problem(tasks, get_metric(metric), get_penalty(penalty), C, with_intercept=True)
-                started = time.perf_counter()
-                objective = solve(problem, tol=1e-2).certificate.objective
-                seconds = time.perf_counter() - started
-                line = f"{name:10} {metric:4} {penalty:6} bundle {1e3 * seconds:8.1f} ms"
-                for words, literal in [("as printed", True), ("mended", False)]:
-                    reached, paper = seconds_to(objective, problem, limit, literal=literal)
-                    sign = " " if reached else ">"
-                    line += f"  {words} {sign}{1e3 * paper:9.1f} ms, ratio {sign}{paper / seconds:7.1f}"
+                line = f"{name:10} {metric:4} {penalty:6}"
+                for gap in [1e-2, 1e-4]:
+                    started = time.perf_counter()
+                    objective = solve(problem, tol=gap, max_iter=5000).certificate.objective
+                    seconds = time.perf_counter() - started
+                    line += f"  gap {gap:g}: bundle {1e3 * seconds:7.1f} ms"
+                    for words, literal in [("as printed", True), ("mended", False)]:
+                        reached, paper = seconds_to(objective, problem, limit, literal=literal)
+                        line += f", {words} {'' if reached else '>'}{paper / seconds:.1f} x"
                 print(line, flush=True)
 
 

@@ -39,6 +39,12 @@ class Tasks(ABC):
         Where each task's labels begin.
     n_features, n_tasks : int
         The shape of W.
+
+    Examples
+    --------
+    >>> tasks: Tasks = SharedRows(np.eye(2), np.array([[1, -1], [-1, 1]], dtype=np.int8))
+    >>> tasks.n_features, tasks.n_tasks
+    (2, 2)
     """
 
     y: npt.NDArray[np.int8]

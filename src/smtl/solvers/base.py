@@ -36,6 +36,11 @@ class Start:
         Intercepts.
     mu : float
         The penalty parameter of ADMM; None to have it chosen.
+
+    Examples
+    --------
+    >>> Start(S=np.zeros((3, 2)), Z=np.zeros((3, 2)), shift=np.zeros(2)).mu is None
+    True
     """
 
     S: Float
@@ -126,6 +131,20 @@ class Solution:
         Whether the gap reached the tolerance.
     start : Start
         To go on from.
+
+    Examples
+    --------
+    >>> from smtl.metrics import AUC
+    >>> from smtl.penalties import L11
+    >>> from smtl.solvers import Problem, solve
+    >>> from smtl.tasks import SharedRows
+    >>> X = np.array([[4.0], [0.0]])
+    >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=10.0)
+    >>> solution = solve(problem, tol=1e-6)
+    >>> solution.converged
+    True
+    >>> solution.certificate.W.round(4)  # a margin of 1 between 0 and 4 w
+    array([[0.25]])
     """
 
     certificate: Certificate
