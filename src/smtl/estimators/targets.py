@@ -64,7 +64,7 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Only its length is looked at.
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-        Classes; or 0 and 1, NaN where a row is not labelled.
+        Classes; or a matrix of 0 and 1 (or -1 and 1), NaN where a row is not labelled.
     tasks : array-like of shape (n_samples,), optional
         The task of each row.
 
@@ -120,14 +120,15 @@ def _classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int6
 
 
 def _signs(Y: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """Return 0/1 labels as -1/+1, with 0 for NaN."""
+    """Return 0/1 labels, or -1/+1 labels, as -1/+1, with 0 for NaN."""
     try:
         numbers = Y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"Y of shape {Y.shape} must hold 0 and 1 (NaN: not labelled), got {Y.dtype} values."
         ) from error
-    known = (numbers == 0) | (numbers == 1) | np.isnan(numbers)
+    no = -1.0 if (numbers == -1).any() else 0.0
+    known = (numbers == no) | (numbers == 1) | np.isnan(numbers)
     if not known.all():
         row, column = np.argwhere(~known)[0]
         raise ValueError(
