@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from smtl.estimators.classifier import SMTLClassifier, critical_C
+from smtl.estimators.classifier import SMTLClassifier
 
-__all__ = ["SMTLClassifier", "critical_C"]
+__all__ = ["SMTLClassifier"]

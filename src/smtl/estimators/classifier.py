@@ -21,13 +21,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from smtl.estimators.targets import Targets, read_targets
-from smtl.estimators.thresholds import best_cut, deal_folds, strata_of
+from smtl.estimators.thresholds import best_cuts, held_out_scores
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, Solution, Start, solve
-from smtl.tasks import OwnRows, SharedRows, Tasks
+from smtl.solvers import Problem, Solution, Start, critical_C, solve
+from smtl.tasks import Tasks
 
-__all__ = ["SMTLClassifier", "critical_C"]
+__all__ = ["SMTLClassifier"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -38,40 +38,6 @@ N_FOLDS = 3
 FOLD_TOL = 1e-2
 # A task is null when its weights are so much smaller than the largest task's.
 NULL = 1e-6
-
-
-def critical_C(problem: Problem) -> float:
-    r"""Return the value of C around which W = 0 stops being optimal.
-
-    With the planes at W = 0, of slopes G and offsets d, it is the t that maximises
-    :math:`t \sum_i d_i - \Omega^*(tG)`. For a norm that is :math:`1/\Omega^\circ(G)`: below it, W = 0 is optimal.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its C does not matter.
-
-    Returns
-    -------
-    float
-        Positive; infinite where the planes have no slope, so that W = 0 is optimal for every C.
-
-    Examples
-    --------
-    >>> from smtl.metrics import AUC
-    >>> from smtl.penalties import L11
-    >>> X = np.array([[4.0], [0.0]])
-    >>> critical_C(Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=1.0))
-    0.25
-    """
-    delta, G, _ = problem.planes(np.zeros(problem.shape, order="F"), np.zeros(problem.shape[1]))
-    largest = float(np.abs(G).max(initial=0.0))
-    if largest == 0.0:
-        return np.inf
-    # On a scale where the slopes are about 1, a t of 1e9 is beyond any maximum.
-    top = 1e9 / largest
-    _, scale = problem.penalty.lower_bound(top * G, top * float(delta.sum()))
-    return float(f"{scale * top:.12g}")
 
 
 def _has_probability(estimator: SMTLClassifier) -> bool:
@@ -101,7 +67,8 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         share a few directions, ``"ridge"`` does not tie them. Or an instance of `smtl.penalties.Penalty`.
     C : float or "auto", default="auto"
         Weight of the loss; larger values fit the training data more closely. ``"auto"`` is 20 times the data's
-        critical value, around which the weights are zero (see `critical_C`): a sensible start at any number of rows.
+        critical value, around which the weights become zero (see `smtl.solvers.critical_C`): a sensible start at any
+        number of rows.
     ridge : float, default=0.0
         Weight of half the squared Frobenius norm added to the penalty.
     fit_intercept : bool, default=True
@@ -253,7 +220,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         # The answer of a task that is not fitted: yes if all its labels are, no otherwise.
         intercept, thresholds = np.where(n_pos > 0, 1.0, -1.0), np.zeros(m)
         with self._threads() as threads:
-            data = _make_tasks(X, targets, fitted)
+            data = targets.tasks(X, fitted)
             problem = Problem(data, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept), **threads)
             self.C_ = self._choose_C(problem, X) if len(fitted) else np.nan
             problem.C = self.C_
@@ -328,41 +295,23 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
     def _choose_thresholds(
         self, problem: Problem, X: Any, targets: Targets, fitted: npt.NDArray[np.int64]
     ) -> Float | float:
-        """Return the thresholds of the fitted tasks, from scores of models that have not seen the rows they score."""
+        """Return the thresholds of the fitted tasks."""
         metric = problem.metric
         if not isinstance(self.threshold, str):
             return float(self.threshold)
         if self.threshold == "auto" and metric.has_cut:
             return 0.0
-        rng = check_random_state(0 if self.random_state is None else self.random_state)
-        order, folds = deal_folds(X, strata_of(targets.Y, targets.task), N_FOLDS, rng)
-        held_out = np.full((X.shape[0], len(fitted)), np.nan)
-        for k in range(N_FOLDS):
-            inside, outside = order[folds != k], order[folds == k]
-            part = Targets(
-                targets.kind,
-                targets.classes,
-                targets.names,
-                targets.Y[inside],
-                None if targets.task is None else targets.task[inside],
-            )
-            n_pos, n_neg = part.counts()
-            usable = (n_pos[fitted] > 0) & (n_neg[fitted] > 0)
-            if not usable.any():
-                continue
-            data = _make_tasks(X[inside], part, fitted[usable])
-            fold = Problem(data, metric, problem.penalty, problem.C, with_intercept=problem.with_intercept)
+
+        def fit_fold(tasks: Tasks) -> tuple[Float, Float]:
+            fold = Problem(tasks, metric, problem.penalty, problem.C, with_intercept=problem.with_intercept)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 best = self._solve(fold, None, max(self.tol, FOLD_TOL), verbose=False).certificate
-            held_out[np.ix_(outside, np.flatnonzero(usable))] = X[outside] @ best.W.astype(X.dtype) + best.intercept
-        cuts = np.zeros(len(fitted))
-        for j, i in enumerate(fitted):
-            y = targets.Y[:, i] if targets.task is None else np.where(targets.task == i, targets.Y, 0)
-            rows = (y != 0) & np.isfinite(held_out[:, j])
-            if (y[rows] > 0).any() and (y[rows] < 0).any():
-                cuts[j] = best_cut(y[rows], held_out[rows, j], metric)
-        return cuts
+            return best.W, best.intercept
+
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        scores = held_out_scores(X, targets, fitted, fit_fold, N_FOLDS, rng)
+        return best_cuts(targets, fitted, scores, metric)
 
     def _keep_solution(self, solution: Solution | None) -> None:
         if solution is None:
@@ -545,23 +494,6 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
 def _thread_pools() -> ThreadpoolController:
     """Return the handle on BLAS; finding it takes longer than a small fit."""
     return ThreadpoolController()
-
-
-def _make_tasks(X: Any, targets: Targets, fitted: npt.NDArray[np.int64]) -> Tasks:
-    """Return the data of the tasks that are fitted."""
-    if targets.task is None:
-        return SharedRows(X, targets.Y if len(fitted) == targets.Y.shape[1] else targets.Y[:, fitted])
-    number = np.full(len(targets.names), -1)
-    number[fitted] = np.arange(len(fitted))
-    task = number[targets.task]
-    if np.any(task < 0) or np.any(np.diff(task) < 0):
-        order = np.argsort(task, kind="stable")
-        order = order[task[order] >= 0]
-        X, task, y = X[order], task[order], targets.Y[order]
-    else:
-        y = targets.Y
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(task, minlength=len(fitted)))]).astype(np.int64)
-    return OwnRows(X, y, ptr)
 
 
 def _tasks_in_words(names: npt.NDArray[Any]) -> str:

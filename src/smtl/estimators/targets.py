@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+
+from smtl.tasks import OwnRows, SharedRows, Tasks
 
 __all__ = ["Kind", "Targets", "read_targets"]
 
@@ -54,6 +56,63 @@ class Targets:
             return (self.Y > 0).sum(axis=0), (self.Y < 0).sum(axis=0)
         m = len(self.names)
         return np.bincount(self.task[self.Y > 0], minlength=m), np.bincount(self.task[self.Y < 0], minlength=m)
+
+    def part(self, rows: npt.NDArray[np.int64]) -> Targets:
+        """Return the labels of some of the rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Row numbers.
+
+        Returns
+        -------
+        Targets
+            The same tasks on these rows.
+        """
+        return replace(self, Y=self.Y[rows], task=None if self.task is None else self.task[rows])
+
+    def column(self, i: int) -> npt.NDArray[np.int8]:
+        """Return the labels of one task, 0 for rows that are not its own.
+
+        Parameters
+        ----------
+        i : int
+            The number of the task.
+
+        Returns
+        -------
+        ndarray of int8 of shape (n_samples,)
+            Labels.
+        """
+        return self.Y[:, i] if self.task is None else np.where(self.task == i, self.Y, 0).astype(np.int8)
+
+    def tasks(self, X: Any, chosen: npt.NDArray[np.int64]) -> Tasks:
+        """Return the data of some tasks, for a solver.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n_samples, n_features)
+            Features; copied only if each task has its own rows and they do not stand together.
+        chosen : ndarray of int64
+            The numbers of the tasks.
+
+        Returns
+        -------
+        Tasks
+            Rows and labels of these tasks.
+        """
+        if self.task is None:
+            return SharedRows(X, self.Y if len(chosen) == self.Y.shape[1] else self.Y[:, chosen])
+        number = np.full(len(self.names), -1)
+        number[chosen] = np.arange(len(chosen))
+        task, y = number[self.task], self.Y
+        if np.any(task < 0) or np.any(np.diff(task) < 0):
+            order = np.argsort(task, kind="stable")
+            order = order[task[order] >= 0]
+            X, task, y = X[order], task[order], y[order]
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(task, minlength=len(chosen)))]).astype(np.int64)
+        return OwnRows(X, y, ptr)
 
 
 def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
@@ -132,8 +191,8 @@ def _signs(Y: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
     if not known.all():
         row, column = np.argwhere(~known)[0]
         raise ValueError(
-            f"Y of shape {Y.shape} must hold 0 and 1 (NaN: not labelled), got {Y[row, column]!r} in row {row}, column "
-            f"{column} instead. For several classes in one column, fit on that column by itself."
+            f"Y of shape {Y.shape} must hold 0 and 1 (NaN: not labelled), got {numbers[row, column]:g} in row {row}, "
+            f"column {column} instead. For several classes in one column, fit on that column by itself."
         )
     return np.where(np.isnan(numbers), 0, np.where(numbers == 1, 1, -1)).astype(np.int8)
 

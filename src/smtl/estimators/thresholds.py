@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from smtl.estimators.targets import Targets
 from smtl.metrics import F1, ContingencyMetric, Metric
+from smtl.tasks import Tasks
 
-__all__ = ["best_cut", "deal_folds", "strata_of"]
+__all__ = ["best_cut", "best_cuts", "deal_folds", "held_out_scores", "strata_of"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -115,3 +118,74 @@ def strata_of(Y: npt.NDArray[np.int8], task: npt.NDArray[np.int64] | None) -> np
     rank = np.argsort(np.argsort(positive.sum(axis=0), kind="stable"))
     strata: npt.NDArray[np.int64] = np.where(positive, rank, Y.shape[1]).min(axis=1)
     return strata
+
+
+def held_out_scores(
+    X: Any,
+    targets: Targets,
+    fitted: npt.NDArray[np.int64],
+    fit: Callable[[Tasks], tuple[Float, Float]],
+    n_folds: int,
+    rng: np.random.RandomState,
+) -> Float:
+    """Return scores of models that have not seen the rows they score.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    targets : Targets
+        Labels.
+    fitted : ndarray of int64
+        The numbers of the tasks to score.
+    fit : callable
+        Returns weights and intercepts for tasks.
+    n_folds : int
+        The number of folds.
+    rng : RandomState
+        For the folds.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, len(fitted))
+        NaN where a fold's training part has one class only.
+    """
+    order, folds = deal_folds(X, strata_of(targets.Y, targets.task), n_folds, rng)
+    scores = np.full((X.shape[0], len(fitted)), np.nan)
+    for k in range(n_folds):
+        inside, outside = order[folds != k], order[folds == k]
+        part = targets.part(inside)
+        n_pos, n_neg = part.counts()
+        usable = np.flatnonzero((n_pos[fitted] > 0) & (n_neg[fitted] > 0))
+        if len(usable):
+            W, intercept = fit(part.tasks(X[inside], fitted[usable]))
+            scores[np.ix_(outside, usable)] = X[outside] @ W.astype(X.dtype) + intercept
+    return scores
+
+
+def best_cuts(targets: Targets, fitted: npt.NDArray[np.int64], scores: Float, metric: Metric) -> Float:
+    """Return the best threshold of each task, see `best_cut`; 0 where its scored rows are of one class.
+
+    Parameters
+    ----------
+    targets : Targets
+        Labels.
+    fitted : ndarray of int64
+        The numbers of the tasks.
+    scores : ndarray of shape (n_samples, len(fitted))
+        Held-out scores, NaN where there is none.
+    metric : Metric
+        What the cut is for.
+
+    Returns
+    -------
+    ndarray of shape (len(fitted),)
+        Thresholds.
+    """
+    cuts = np.zeros(len(fitted))
+    for j, i in enumerate(fitted):
+        y = targets.column(i)
+        rows = (y != 0) & np.isfinite(scores[:, j])
+        if (y[rows] > 0).any() and (y[rows] < 0).any():
+            cuts[j] = best_cut(y[rows], scores[rows, j], metric)
+    return cuts

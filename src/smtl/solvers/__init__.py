@@ -5,8 +5,9 @@ from __future__ import annotations
 from smtl.registry import import_all
 from smtl.solvers.base import Solution, Start, solve, solver_names
 from smtl.solvers.certificate import Certificate
+from smtl.solvers.critical import critical_C
 from smtl.solvers.problem import Problem
 
-__all__ = ["Certificate", "Problem", "Solution", "Start", "solve", "solver_names"]
+__all__ = ["Certificate", "Problem", "Solution", "Start", "critical_C", "solve", "solver_names"]
 
 import_all(__name__, __path__)

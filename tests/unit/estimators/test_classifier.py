@@ -115,7 +115,7 @@ def test_nan_is_not_labelled(multilabel):
 def test_signs_will_do_for_labels(multilabel):
     X, Y = multilabel
     np.testing.assert_array_equal(SMTLClassifier().fit(X, 2 * Y - 1).coef_, SMTLClassifier().fit(X, Y).coef_)
-    with pytest.raises(ValueError, match=r"must hold 0 and 1 .* got np.int64\(0\) in row 0"):
+    with pytest.raises(ValueError, match=r"must hold 0 and 1 .* got 0 in row 0"):
         SMTLClassifier().fit(X, np.vstack([np.zeros((1, 4), dtype=int), 2 * Y[1:] - 1]))
 
 

@@ -99,8 +99,8 @@ def test_more_features_than_rows(penalty):
     X = rng.standard_normal((25, 300))
     Y = (X[:, :2] > 0).astype(int)
     Y[:2], Y[2:4] = 0, 1
-    model = SMTLClassifier("auc", penalty, C=100.0).fit(X, Y)
-    assert model.gap_ <= 1e-3
+    model = SMTLClassifier("auc", penalty, C=100.0, tol=1e-2).fit(X, Y)
+    assert model.gap_ <= 1e-2
     assert model.score(X, Y) == 1.0  # so many features separate any labels
 
 
