@@ -77,7 +77,7 @@ def import_all(package: str, path: Iterable[str]) -> None:
         importlib.import_module(f"{package}.{module.name}")
 
 
-def unknown_name(kind: str, got: object, known: Iterable[str], base: str) -> ValueError:
+def unknown_name(kind: str, got: object, known: Iterable[str], base: str | None = None) -> ValueError:
     """Return the error for a name that nothing is registered under; it lists the names that there are.
 
     Parameters
@@ -88,7 +88,7 @@ def unknown_name(kind: str, got: object, known: Iterable[str], base: str) -> Val
         What was given.
     known : iterable of str
         The names that there are.
-    base : str
+    base : str, optional
         The class an instance of which would do as well.
 
     Returns
@@ -102,4 +102,5 @@ def unknown_name(kind: str, got: object, known: Iterable[str], base: str) -> Val
     ValueError("penalty must be one of 'l11', 'l21' or an instance of smtl.penalties.Penalty, got 'l12' instead.")
     """
     names = ", ".join(repr(name) for name in sorted(known))
-    return ValueError(f"{kind} must be one of {names} or an instance of {base}, got {got!r} instead.")
+    instance = "" if base is None else f" or an instance of {base}"
+    return ValueError(f"{kind} must be one of {names}{instance}, got {got!r} instead.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_scores
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_one
 
 __all__ = ["AUC"]
 
@@ -94,10 +94,7 @@ class AUC(Metric):
         c : ndarray of shape (n,)
             The signed number of inverted pairs of each row, over P N.
         """
-        s, labels = check_scores(scores, y)
-        ptr = np.array([0, len(s)])
-        delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
-        return float(delta[0]), c
+        return plane_of_one(self, scores, y)
 
     def planes(
         self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from smtl.registry import Registered
 
-__all__ = ["Metric", "Planes", "check_scores"]
+__all__ = ["Metric", "Planes", "check_scores", "plane_of_one"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int8]
@@ -218,3 +218,34 @@ def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels
             f"{int(np.sum(~np.isfinite(s)))} that are not finite instead."
         )
     return s, labels.astype(np.int8)
+
+
+def plane_of_one(metric: Metric, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
+    """Return the oracle of a metric whose `planes` does the work: that of a single task without an intercept.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    scores : array-like of shape (n,)
+        Scores, finite.
+    y : array-like of shape (n,)
+        Labels, +1 and -1 with at least one of each.
+
+    Returns
+    -------
+    Delta : float
+        The plane's offset.
+    c : ndarray of shape (n,)
+        The plane's coefficients.
+
+    Examples
+    --------
+    >>> from smtl.metrics import AUC
+    >>> plane_of_one(AUC(), [0.0, 0.0], [1, -1])
+    (1.0, array([ 1., -1.]))
+    """
+    s, labels = check_scores(scores, y)
+    ptr = np.array([0, len(s)])
+    delta, c, _ = metric.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
+    return float(delta[0]), c

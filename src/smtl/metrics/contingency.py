@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, check_scores
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_one
 
 __all__ = ["ContingencyMetric"]
 
@@ -112,10 +112,7 @@ class ContingencyMetric(Metric):
         c : ndarray of shape (n,)
             +2 on missed positives, -2 on false positives, 0 elsewhere.
         """
-        s, labels = check_scores(scores, y)
-        ptr = np.array([0, len(s)])
-        delta, c, _ = self.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
-        return float(delta[0]), c
+        return plane_of_one(self, scores, y)
 
     def check_task(self, n_pos: int, n_neg: int) -> None:
         """Raise ValueError if the formula does not hold at the corners of the table.

@@ -243,7 +243,7 @@ def solve(
     (True, 0.25)
     """
     if solver not in _SOLVERS:
-        raise unknown_name("solver", solver, _SOLVERS, "nothing else")
+        raise unknown_name("solver", solver, _SOLVERS)
     solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
     if not solution.converged:
         warnings.warn(
