@@ -259,7 +259,7 @@ class SMTLClassifier(ClassifierMixin, BaseEstimator):
         """Yield what `Problem` needs to spread the tasks over threads.
 
         BLAS keeps to one thread meanwhile: the tasks are spread already, and the many small products of a fit lose
-        more by waiting for one another than they gain, a hundredfold on a busy machine.
+        more by waiting for one another than they gain, many times over on a busy machine.
         """
         n_threads = effective_n_jobs(self.n_jobs)
         with _thread_pools().limit(limits=1, user_api="blas"):

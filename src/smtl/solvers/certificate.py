@@ -8,7 +8,7 @@ since each combination lies below its task's loss, and the scale s mixes in the 
 planes of a task with an intercept lie below its loss for every intercept, so the bound holds for an unpenalised one.
 
 A mixture of combinations is a combination. The best one so far, mixed with a part of the newest, is mostly better than
-either: the newest ones swing around what satisfies the penalty's constraint. It saves a third of the passes.
+either: the newest ones swing around what satisfies the penalty's constraint. It saves nearly a third of the passes.
 """
 
 from __future__ import annotations
