@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from smtl.estimators import SMTLClassifier
+from smtl.estimators import SMTLClassifier, SMTLClassifierCV, SMTLPath, smtl_path
 from smtl.metrics import AUC, F1, F2, AUCLabelling, Error, FBeta, FHalf, GMean, Jaccard, Log
 from smtl.penalties import L11, L21, Elastic, Ridge, Trace
 
@@ -24,7 +24,10 @@ __all__ = [
     "Log",
     "Ridge",
     "SMTLClassifier",
+    "SMTLClassifierCV",
+    "SMTLPath",
     "Trace",
+    "smtl_path",
 ]
 
 __version__ = version("smtl")

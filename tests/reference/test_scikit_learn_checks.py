@@ -3,10 +3,15 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from smtl import SMTLClassifier
+from smtl import SMTLClassifier, SMTLClassifierCV
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([SMTLClassifier(metric=metric) for metric in ["f1", "auc", "error"]])
+@parametrize_with_checks(
+    [
+        *(SMTLClassifier(metric=metric) for metric in ["f1", "auc", "error"]),
+        *(SMTLClassifierCV(metric=metric) for metric in ["f1", "auc"]),
+    ]
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -72,6 +72,23 @@ class Targets:
         """
         return replace(self, Y=self.Y[rows], task=None if self.task is None else self.task[rows])
 
+    def only(self, rows: npt.NDArray[np.int64]) -> Targets:
+        """Return the labels of some of the rows, all others not labelled.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Row numbers.
+
+        Returns
+        -------
+        Targets
+            The same tasks and rows.
+        """
+        Y = np.zeros_like(self.Y)
+        Y[rows] = self.Y[rows]
+        return replace(self, Y=Y)
+
     def column(self, i: int) -> npt.NDArray[np.int8]:
         """Return the labels of one task, 0 for rows that are not its own.
 

@@ -34,20 +34,17 @@ def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, W, mixed, mixed
     room = delta.shape[1]
     linear = np.empty(room)
     gradient = np.empty(room)
+    factor = np.empty((room, room))
     for i in range(m):
         n = size[i]
         for k in range(n):
             linear[k] = C * (delta[i, k] - dot(B[i], G[i, k]))
-        maximise(gram[i], C * C / mu, linear, alpha[i], n, tol, max_iter, gradient)
-        total = 0.0
-        for k in range(n):
-            total += alpha[i, k]
+        maximise(gram[i], C * C / mu, linear, alpha[i], n, tol, max_iter, gradient, factor)
         mixed_delta[i] = 0.0
         for f in range(d):
             mixed[i, f] = 0.0
         for k in range(n):
             if alpha[i, k] > 0.0:
-                alpha[i, k] /= total  # the moves keep the sum at 1 but for rounding
                 mixed_delta[i] += alpha[i, k] * delta[i, k]
                 for f in range(d):
                     mixed[i, f] += alpha[i, k] * G[i, k, f]

@@ -71,11 +71,15 @@ class AUC(Metric):
         Returns
         -------
         float
-            The area.
+            The area; NaN where the labels are of one class only.
         """
-        from sklearn.metrics import roc_auc_score
-
-        return float(roc_auc_score(y, s))
+        positive, scores = np.asarray(y) > 0, np.asarray(s)
+        pos, neg = scores[positive], np.sort(scores[~positive])
+        if len(pos) == 0 or len(neg) == 0:
+            return float("nan")
+        # Pairs in the right order, those of equal scores by half.
+        pairs = np.searchsorted(neg, pos, side="left").sum() + np.searchsorted(neg, pos, side="right").sum()
+        return float(0.5 * pairs / (len(pos) * len(neg)))
 
     def oracle(self, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
         """Return the plane of the inverted pairs.

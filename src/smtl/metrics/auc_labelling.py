@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from smtl.metrics.auc import AUC
 from smtl.metrics.contingency import ContingencyMetric
 
 __all__ = ["AUCLabelling"]
@@ -60,8 +61,6 @@ class AUCLabelling(ContingencyMetric):
         Returns
         -------
         float
-            The area.
+            The area; NaN where the labels are of one class only.
         """
-        from sklearn.metrics import roc_auc_score
-
-        return float(roc_auc_score(y, s))
+        return AUC().score(y, s)

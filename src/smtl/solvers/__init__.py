@@ -6,8 +6,19 @@ from smtl.registry import import_all
 from smtl.solvers.base import Solution, Start, solve, solver_names
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.critical import critical_C
+from smtl.solvers.path import grid_of_Cs, solve_path
 from smtl.solvers.problem import Problem
 
-__all__ = ["Certificate", "Problem", "Solution", "Start", "critical_C", "solve", "solver_names"]
+__all__ = [
+    "Certificate",
+    "Problem",
+    "Solution",
+    "Start",
+    "critical_C",
+    "grid_of_Cs",
+    "solve",
+    "solve_path",
+    "solver_names",
+]
 
 import_all(__name__, __path__)

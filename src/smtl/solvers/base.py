@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,16 +26,21 @@ logger = logging.getLogger("smtl")
 
 @dataclass
 class Start:
-    """Where a solver may start from: weights and multipliers of an earlier run, good for any data of the same shape.
+    """Where a solver may start from: what an earlier run, with another C or on other data, has found.
 
     Attributes
     ----------
     S, Z : ndarray of shape (n_features, n_tasks)
-        Weights and multipliers.
+        Weights and multipliers, good for any data of the same shape.
     shift : ndarray of shape (n_tasks,)
         Intercepts.
     mu : float
         The penalty parameter of ADMM; None to have it chosen.
+    bundle : object, optional
+        The planes of the ``"bundle"`` solver. They hold for every C, but only for the same data. The solver that takes
+        them over changes them.
+    certificate : Certificate, optional
+        Whose combination of planes bounds the objective for every C, on the same data.
 
     Examples
     --------
@@ -47,6 +52,18 @@ class Start:
     Z: Float
     shift: Float
     mu: float | None = None
+    bundle: Any = field(default=None, repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)
+
+    def for_other_data(self) -> Start:
+        """Return the part that is good for other data.
+
+        Returns
+        -------
+        Start
+            Without planes.
+        """
+        return replace(self, bundle=None, certificate=None)
 
 
 class History:
@@ -204,6 +221,7 @@ def solve(
     max_iter: int = 1000,
     start: Start | None = None,
     verbose: int = 0,
+    warn: bool = True,
     **options: Any,
 ) -> Solution:
     """Solve a problem to a certified gap.
@@ -222,6 +240,8 @@ def solve(
         Where to start from.
     verbose : int, default=0
         Log every so many iterations.
+    warn : bool, default=True
+        Whether to warn.
     **options
         The solver's own.
 
@@ -245,7 +265,7 @@ def solve(
     if solver not in _SOLVERS:
         raise unknown_name("solver", solver, _SOLVERS)
     solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
-    if not solution.converged:
+    if warn and not solution.converged:
         warnings.warn(
             f"The {solver} solver stopped after {solution.n_iter} iterations at a certified relative gap of "
             f"{solution.certificate.gap:.2g}, above tol={tol:g}. Raise max_iter, raise tol, or lower C; features on "

@@ -82,6 +82,13 @@ class Bundle:
             self._grow(2 * room)
         bundle.add(G.T, delta, *self.arrays, self.size)
 
+    def keep_active(self) -> None:
+        """Drop the planes without weight: those that another C has no use for would only slow the W-step down."""
+        from smtl.kernels import bundle
+
+        self.age[:] = 0
+        bundle.forget(0, *self.arrays, self.size)
+
     def w_step(self, problem: Problem, B: Float, mu: float, tol: float) -> Float:
         """Return the W-step at ``B``; the mixed planes are in ``mixed`` and ``mixed_delta``."""
         from smtl.kernels import bundle
@@ -127,7 +134,10 @@ def solve_bundle(
     if start is None:
         start = Start(np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m))
     S, Z, shift, mu = start.S, start.Z, start.shift.copy(), start.mu
-    bundle, certificate, history = Bundle(d, m), Certificate(), History(verbose)
+    bundle, certificate, history = start.bundle or Bundle(d, m), Certificate(), History(verbose)
+    bundle.keep_active()
+    if start.certificate is not None:
+        certificate.see_planes(problem, start.certificate.delta, start.certificate.G)
     primal = dual = np.inf
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
     for n_iter in range(1, max_iter + 1):
@@ -147,7 +157,8 @@ def solve_bundle(
         Z = Z + mu * (relaxed - S)
         primal, dual = residuals(W, S, S_old, Z, mu)
         mu *= balance(n_iter, primal, dual)
-    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, Start(S, Z, shift, mu))
+    end = Start(S, Z, shift, mu, bundle, certificate)
+    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
 
 
 def _inner_tol(certificate: Certificate) -> float:

@@ -211,7 +211,7 @@ def test_the_threshold_is_folded_in(multilabel):
     np.testing.assert_array_equal(auto.predict(X), auto.decision_function(X) > 0)
     zero = SMTLClassifier("f1").fit(X, Y)
     np.testing.assert_array_equal(zero.thresholds_, 0.0)
-    tuned = SMTLClassifier("f1", threshold="tuned").fit(X, Y)
+    tuned = SMTLClassifier("f1", threshold="per-task").fit(X, Y)
     np.testing.assert_allclose(tuned.intercept_ + tuned.thresholds_, zero.intercept_)
 
 
@@ -220,7 +220,7 @@ def test_a_tuned_threshold_serves_its_metric():
     rng = np.random.default_rng()
     X = rng.standard_normal((2000, 5))
     y = (X @ [1.0, 1.0, 0, 0, 0] + 0.5 * rng.standard_normal(2000) > 2.0).astype(int)
-    models = {name: SMTLClassifier(name, threshold="tuned").fit(X, y) for name in ["f2", "f0.5"]}
+    models = {name: SMTLClassifier(name, threshold="per-task").fit(X, y) for name in ["f2", "f0.5"]}
     assert models["f2"].predict(X).sum() > models["f0.5"].predict(X).sum()
     model = SMTLClassifier("auc").fit(X[:1000], y[:1000])
     assert f1_score(y[1000:], model.predict(X[1000:])) > 2 * y.mean()
@@ -276,7 +276,7 @@ def test_scikit_learn_companions(multilabel):
 
 def test_probabilities(multilabel):
     X, Y = multilabel
-    model = SMTLClassifier("log", threshold="tuned").fit(X, Y)
+    model = SMTLClassifier("log", threshold="per-task").fit(X, Y)
     probability = model.predict_proba(X)
     assert probability.shape == Y.shape
     np.testing.assert_allclose(

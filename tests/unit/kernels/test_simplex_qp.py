@@ -45,7 +45,8 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     n, room = len(linear), len(linear) + 3
     wide, weights, gradient = np.full((room, room), np.nan), np.full(room, np.nan), np.full(room, np.nan)
     wide[:n, :n], weights[:n] = K, alpha
-    maximise(wide, scale, np.append(linear, [np.nan] * 3), weights, n, tol, max_iter, gradient)
+    factor = np.full((room, room), np.nan)
+    maximise(wide, scale, np.append(linear, [np.nan] * 3), weights, n, tol, max_iter, gradient, factor)
     assert np.isnan(weights[n:]).all()
     return weights[:n], gradient[:n]
 

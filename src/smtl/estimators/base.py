@@ -1,0 +1,200 @@
+"""What a fitted model of one linear function per task can do: score, answer, and be judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from smtl.estimators.held_out import own_scores
+from smtl.estimators.scoring import Column, TaskScorer, as_answers
+from smtl.estimators.targets import Kind, read_targets
+from smtl.metrics import Metric, get_metric
+
+__all__ = ["LinearTasksClassifier"]
+
+
+def _has_probability(estimator: LinearTasksClassifier) -> bool:
+    metric = estimator._metric()
+    if not hasattr(metric, "probability"):
+        raise AttributeError(f"predict_proba is not available with metric={metric!r}; metric='log' has it.")
+    return True
+
+
+class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
+    """The part of an estimator that needs nothing but weights and thresholds.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_tasks, n_features)
+        Weights.
+    intercept_ : ndarray of shape (n_tasks,)
+        Intercepts, less the thresholds.
+    thresholds_ : ndarray of shape (n_tasks,)
+        Thresholds.
+    classes_, task_names_ : ndarray
+        Classes, and names of the tasks.
+    """
+
+    metric: Any
+    coef_: npt.NDArray[Any]
+    intercept_: npt.NDArray[Any]
+    thresholds_: npt.NDArray[Any]
+    classes_: npt.NDArray[Any]
+    task_names_: npt.NDArray[Any]
+    _kind: Kind
+
+    def _metric(self) -> Metric:
+        """Return the metric that the model is trained on."""
+        return get_metric(self.metric)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
+        """Return scores: above zero answers yes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, for a model fitted with ``tasks``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks)
+            A vector for a binary problem and where ``tasks`` is given, else a column a task.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        if tasks is not None:
+            task = self._task_numbers(tasks, X.shape[0])
+            own: npt.NDArray[Any] = own_scores(X, self.coef_, task) + self.intercept_[task]
+            return own
+        scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if self._kind == "binary" else scores
+
+    def _task_numbers(self, tasks: Any, n_samples: int) -> npt.NDArray[np.int64]:
+        if self._kind != "tasks":
+            raise ValueError("tasks must be None for a model that was fitted without tasks.")
+        names = np.asarray(tasks).ravel()
+        if len(names) != n_samples:
+            raise ValueError(f"tasks must have one entry a row of X ({n_samples}), got {len(names)} instead.")
+        known = self.task_names_
+        place = np.minimum(np.searchsorted(known, names), len(known) - 1)
+        wrong = known[place] != names
+        if wrong.any():
+            raise ValueError(
+                f"tasks must be among the {len(known)} tasks of the training data, got {names[wrong][0]!r} instead."
+            )
+        return place
+
+    def predict(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
+        """Return answers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, for a model fitted with ``tasks``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks)
+            Classes; for multi-label targets, 0 and 1 with a column a task.
+        """
+        scores = self.decision_function(X, tasks)
+        if self._kind == "multilabel":
+            return (scores > 0).astype(np.int64)
+        if self._kind == "multiclass":
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
+        return np.asarray(self.classes_[np.where(scores > 0, len(self.classes_) - 1, 0)])
+
+    @available_if(_has_probability)
+    def predict_proba(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
+        """Return probabilities, for ``metric="log"``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, for a model fitted with ``tasks``.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n_samples, n_classes) for a binary or multi-class problem and where ``tasks`` is given; else
+            (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
+        """
+        scores = self.decision_function(X, tasks)
+        thresholds = self.thresholds_ if tasks is None else self.thresholds_[self._task_numbers(tasks, len(scores))]
+        yes = self._metric().probability(scores + thresholds)  # type: ignore[attr-defined]
+        if yes.ndim == 1:
+            return np.column_stack([1.0 - yes, yes])[:, -len(self.classes_) :]
+        if self._kind == "multiclass":
+            return np.asarray(yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(yes.dtype).tiny))
+        return np.asarray(yes)
+
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+        """Return the trained metric, averaged over the tasks.
+
+        Not accuracy: what `GridSearchCV` chooses by default is then what the model is trained for.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels in the form they had in `fit`; NaN entries are left out.
+        sample_weight : None
+            There for scikit-learn's sake: the metrics are not weighted.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, for a model fitted with ``tasks``.
+
+        Returns
+        -------
+        float
+            The mean over the tasks that have both classes in ``y``; NaN if none has.
+        """
+        self._check_scorable(sample_weight, tasks)
+        scorer = TaskScorer(self._metric())
+        return scorer(self._columns(X, y, tasks, answers=scorer.metric.has_cut))
+
+    def _check_scorable(self, sample_weight: None, tasks: Any) -> None:
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None: the metrics are defined on rows that all count the same.")
+        check_is_fitted(self)
+        if self._kind == "tasks" and tasks is None:
+            raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")
+
+    def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool) -> list[Column]:
+        """Return labels and scores of each task, for a scorer that looks at scores or, of classes, at answers."""
+        scores = self.decision_function(X, tasks)
+        Y = self._signs(y)
+        if tasks is not None:
+            task = self._task_numbers(tasks, len(scores))
+            return [(Y[task == i, 0], scores[task == i]) for i in np.unique(task)]
+        if self._kind == "multiclass" and answers:
+            scores = as_answers(scores)
+        return list(zip(Y.T, scores.reshape(len(scores), -1).T, strict=True))
+
+    def _signs(self, y: Any) -> npt.NDArray[np.int8]:
+        """Return labels as +1, -1 and 0 in a column a task, by the classes seen in `fit`."""
+        if self._kind == "multilabel":
+            return read_targets(y, y).Y
+        labels = np.asarray(y).ravel()
+        missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), dtype=bool)
+        yes = self.classes_ if self._kind == "multiclass" else self.classes_[-1:]
+        signs: npt.NDArray[np.int8] = np.where(labels[:, None] == yes, 1, -1).astype(np.int8)
+        signs[missing] = 0
+        return signs

@@ -1,0 +1,414 @@
+"""SMTLClassifierCV: the classifier that chooses its own C, and its thresholds, by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from itertools import product
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_threshold, natural_C, tasks_in_words
+from smtl.estimators.folds import make_folds, rare_tasks
+from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
+from smtl.estimators.scoring import TaskScorer, get_scoring
+from smtl.estimators.search import Data, Point, choose, search
+from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.threads import threads
+from smtl.estimators.thresholds import cut_target
+from smtl.metrics import Metric, get_metric
+from smtl.penalties import Penalty, get_penalty
+from smtl.solvers import Problem, grid_of_Cs
+
+__all__ = ["SMTLClassifierCV"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+# Models of the folds serve to compare values of C: to this gap, or so many passes for each C, and no further.
+FOLD_TOL = 2e-2
+FOLD_ITER = 50
+
+
+class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
+    r"""`SMTLClassifier` with C, and thresholds, chosen by cross-validation.
+
+    On each fold it goes up a path of values of C, each model started from the one before; what the held-out parts score
+    decides on C, and their scores on the thresholds. Then a model with that C is fitted to all rows.
+
+    Parameters
+    ----------
+    metric : str, Metric or list of them, default="f1"
+        What the model is trained on; see `SMTLClassifier`. Of a list the best is chosen, jointly with C; `scoring` must
+        then say what best means.
+    penalty : str, Penalty or list of them, default="l21"
+        What ties the tasks together; see `SMTLClassifier`. Of a list the best is chosen.
+    Cs : int, "paper" or iterable of float, default=20
+        How many values, evenly spread on a log scale over three decades from the data's own critical C (below it all
+        weights are zero); the 60 values of the paper; or the values.
+    cv : int, splitter or iterable, default=5
+        The number of folds, stratified for all labels at once (Sechidis 2011), or inside each task where tasks have
+        their own rows; a scikit-learn splitter; or pairs of training and test rows.
+    scoring : None, str, Metric or callable, default=None
+        What held-out parts are judged by. None is the trained metric. One of smtl's metrics (``"auc"``, ``"f2"``, ...)
+        is averaged over the tasks; ``"f1_macro"``, ``"f1_micro"`` and ``"roc_auc"`` are what they are in scikit-learn,
+        but leave out what is not labelled and tasks with one class only; any other scorer of scikit-learn's, or its
+        name, will do.
+    ridge : float or list of float, default=0.0
+        Weight of half the squared Frobenius norm added to the penalty. Of a list the best is chosen.
+    fit_intercept : bool, default=True
+        Whether each task has an intercept.
+    threshold : {"per-task", "shared", "smoothed"} or float, default="per-task"
+        How the cuts between the classes are chosen on the held-out scores, at no extra fit: each task by itself, one
+        for all tasks, or between the two, the nearer to the shared one the fewer positives a task has (how near, the
+        folds decide). A number is used as it is.
+    threshold_metric : str or Metric, default=None
+        What the cuts are to be best for. By default the trained metric; F1 if that is no function of the answers (AUC,
+        log).
+    selection : {"best", "1se"}, default="best"
+        The C of the best mean score, or the smallest whose score is within one standard error of it.
+    refit : bool, default=True
+        Whether to fit a model to all rows in the end. Otherwise weights are averaged over the folds.
+    solver, tol, max_iter
+        As in `SMTLClassifier`, for the final model. Models of the folds stop at a gap of 0.02, or after 50 iterations
+        for each C; the gaps they reached are in `cv_results_`.
+    n_jobs : int, default=None
+        Threads for folds side by side, and for the tasks of the final model. The result is the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        For the folds. None stands for a fixed seed.
+    verbose : int, default=0
+        Whether to show a progress bar on standard error. With scikit-learn 1.9 or later ``set_callbacks`` does so as
+        well, with ``sklearn.callback.ProgressBar``.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen C.
+    metric_, penalty_, ridge_ : str or object, float
+        The chosen metric, penalty and ridge, as they were given.
+    Cs_ : ndarray of shape (n_Cs,)
+        The values of C that were tried with these.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        Their scores on the held-out parts; NaN where a fold has no task with both classes.
+    cv_results_ : dict of ndarray
+        A table of all that was tried, a row each, in the form of `GridSearchCV`: ``param_metric``, ``param_penalty``,
+        ``param_ridge``, ``param_C``, ``params``, ``split0_test_score`` and so on, ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score``, ``max_gap``, ``mean_n_iter``, ``seconds``, ``smoothing``.
+    smoothing_ : float
+        How many positives' worth of trust the shared threshold has got; 0 for ``"per-task"``, infinite for
+        ``"shared"``.
+    partial_ : bool
+        Whether the search was interrupted (Ctrl-C, or a callback that asked to stop): the best of what was done until
+        then is kept, with a warning, its weights averaged over the folds.
+    coef_, intercept_, thresholds_, classes_, task_names_, null_tasks_, n_features_in_, feature_names_in_
+        As in `SMTLClassifier`.
+    objective_, dual_bound_, gap_, history_, n_iter_
+        Of the final model, as in `SMTLClassifier`; not there with ``refit=False`` or where the search was interrupted.
+
+    See Also
+    --------
+    smtl_path : The models of many values of C.
+    smtl.plotting : Pictures of the scores, the path and the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from smtl import SMTLClassifierCV
+    >>> X, Y = make_multilabel_classification(300, random_state=0)
+    >>> model = SMTLClassifierCV("auc", "trace", Cs=10, cv=3).fit(X[:200], Y[:200])
+    >>> model.scores_.shape
+    (3, 10)
+    >>> bool(model.C_ in model.Cs_)
+    True
+    >>> model.predict(X[200:]).shape
+    (100, 5)
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric | list[str | Metric] = "f1",
+        penalty: str | Penalty | list[str | Penalty] = "l21",
+        *,
+        Cs: int | str | Iterable[float] = 20,
+        cv: Any = 5,
+        scoring: Any = None,
+        ridge: float | list[float] = 0.0,
+        fit_intercept: bool = True,
+        threshold: float | str = "per-task",
+        threshold_metric: str | Metric | None = None,
+        selection: str = "best",
+        refit: bool = True,
+        solver: str = "bundle",
+        tol: float = 1e-3,
+        max_iter: int = 5000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.penalty = penalty
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.threshold = threshold
+        self.threshold_metric = threshold_metric
+        self.selection = selection
+        self.refit = refit
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _metric(self) -> Metric:
+        metrics = _as_list(self.metric)
+        return get_metric(getattr(self, "metric_", metrics[0]))
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> SMTLClassifierCV:
+        """Choose C and the thresholds, and fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Classes, or a matrix of 0 and 1 with a column a task. NaN: not labelled.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, where each task has its own rows; y then has two classes.
+        groups : array-like of shape (n_samples,), optional
+            Groups of rows, for a ``cv`` that keeps them together.
+
+        Returns
+        -------
+        SMTLClassifierCV
+            The fitted estimator.
+        """
+        candidates = self._candidates()
+        if y is None:
+            raise ValueError("This SMTLClassifierCV estimator requires y to be passed, but the target y is None.")
+        checked = validate_data(
+            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2
+        )
+        targets = read_targets(checked, y, tasks)
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        splits = make_folds(self.cv, checked, y, targets, rng, groups)
+        self._report_rare_tasks(targets, len(splits))
+        data = Data(checked, y, targets, splits)
+        with threads(self.n_jobs) as (executor, _):
+            points, whole = self._search(data, candidates, executor)
+        chosen = choose(points, self.selection)
+        self._keep_search(points, chosen, candidates)
+        self._keep_model(chosen, targets, checked.dtype)
+        self.partial_ = not whole
+        if self.refit and whole:
+            try:
+                self._refit(X, y, tasks, chosen)
+            except KeyboardInterrupt:
+                self.partial_ = True
+        if self.partial_:
+            warnings.warn(
+                f"The search was interrupted after {len(points)} values of C. The best so far, C={self.C_:.4g}, is "
+                "kept with weights averaged over the folds; see partial_ and cv_results_. Fit again for a final model.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _candidates(self) -> list[tuple[Any, Any, float]]:
+        """Return all combinations of metric, penalty and ridge; raise for parameters that have no meaning."""
+        metrics, penalties, ridges = _as_list(self.metric), _as_list(self.penalty), _as_list(self.ridge)
+        for name, values in [("metric", metrics), ("penalty", penalties), ("ridge", ridges)]:
+            if not values:
+                raise ValueError(f"{name} must not be an empty list.")
+        for metric, penalty, ridge in product(metrics, penalties, ridges):
+            get_metric(metric), get_penalty(penalty, ridge)
+        if len(metrics) > 1 and self.scoring is None:
+            raise ValueError(
+                f"scoring must be given where metric is a list, got None instead with metric={self.metric!r}: the "
+                "metrics' own scores cannot be compared. Give scoring='f1' or 'auc', for example."
+            )
+        check_threshold(self.threshold, CHOSEN)
+        if self.selection not in ("best", "1se"):
+            raise ValueError(f"selection must be 'best' or '1se', got {self.selection!r} instead.")
+        SMTLClassifier(solver=self.solver, tol=self.tol, max_iter=self.max_iter)._check_parameters()
+        return list(product(metrics, penalties, ridges))
+
+    def _report_rare_tasks(self, targets: Targets, n_folds: int) -> None:
+        rare = rare_tasks(targets, n_folds)
+        if isinstance(self.cv, Integral) and len(rare):
+            warnings.warn(
+                f"{tasks_in_words(targets.names[rare])} fewer positives, or negatives, than the {n_folds} folds. They "
+                "are trained, but count only in the folds where both classes are; their thresholds are uncertain "
+                "(threshold='smoothed' helps).",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _search(
+        self, data: Data, candidates: list[tuple[Any, Any, float]], executor: Executor | None
+    ) -> tuple[list[Point], bool]:
+        """Return the points that were done, and whether they are all."""
+        points: list[Point] = []
+        grids = [self._grid(data, get_metric(metric), get_penalty(p, ridge)) for metric, p, ridge in candidates]
+        n_folds = len(data.splits)
+        try:
+            with Progress(
+                self, n_folds * sum(map(len, grids)), show=bool(self.verbose), X=data.X, y=data.y
+            ) as progress:
+                for number, ((name, penalty, ridge), Cs) in enumerate(zip(candidates, grids, strict=True)):
+                    metric = get_metric(name)
+                    for point in search(
+                        data,
+                        number,
+                        metric,
+                        get_penalty(penalty, ridge),
+                        Cs,
+                        scorer=get_scoring(self.scoring, metric, data.targets.kind),
+                        threshold=self.threshold,
+                        target=cut_target(metric, self.threshold_metric),
+                        with_intercept=bool(self.fit_intercept),
+                        executor=executor,
+                        solver=self.solver,
+                        tol=max(self.tol, FOLD_TOL),
+                        max_iter=min(self.max_iter, FOLD_ITER),
+                    ):
+                        points.append(point)
+                        if progress.step(f"C={point.C:.3g} scores {point.mean:.4f}", n_folds):
+                            return points, False
+                    _forget_losers(points)
+        except KeyboardInterrupt:
+            if not points:
+                raise
+            return points, False
+        return points, True
+
+    def _grid(self, data: Data, metric: Metric, penalty: Penalty) -> Float:
+        """Return the values of C for one candidate."""
+        n_pos, n_neg = data.targets.counts()
+        fitted = np.flatnonzero((n_pos > 0) & (n_neg > 0))
+        for i in fitted:
+            metric.check_task(int(n_pos[i]), int(n_neg[i]))
+        if len(fitted) == 0:
+            return grid_of_Cs(self.Cs, 1.0)
+        tasks = data.targets.tasks(data.X, fitted)
+        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept))
+        return grid_of_Cs(self.Cs, natural_C(problem, data.X))
+
+    def _keep_search(self, points: list[Point], chosen: Point, candidates: list[tuple[Any, Any, float]]) -> None:
+        """Set the attributes that tell of the search."""
+        self.C_ = chosen.C
+        self.metric_, self.penalty_, self.ridge_ = candidates[chosen.candidate]
+        same = [point for point in points if point.candidate == chosen.candidate]
+        self.Cs_ = np.array([point.C for point in same])
+        self.scores_ = np.array([point.scores for point in same]).T
+        self.smoothing_ = chosen.cuts.smoothing
+        table: dict[str, Any] = {}
+        for place, key in enumerate(["metric", "penalty", "ridge"]):
+            values = [candidates[point.candidate][place] for point in points]
+            table[f"param_{key}"] = np.array(values) if key == "ridge" else _objects(values)
+        table["param_C"] = np.array([point.C for point in points])
+        keys = ("metric", "penalty", "ridge", "C")
+        rows = zip(*(table[f"param_{key}"] for key in keys), strict=True)
+        table["params"] = [dict(zip(keys, row, strict=True)) for row in rows]
+        for k, scores in enumerate(np.array([point.scores for point in points]).T):
+            table[f"split{k}_test_score"] = scores
+        means = np.array([point.mean for point in points])
+        table["mean_test_score"] = np.where(np.isfinite(means), means, np.nan)
+        table["std_test_score"] = np.array(
+            [float(np.nanstd(p.scores)) if np.isfinite(p.mean) else np.nan for p in points]
+        )
+        table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+        table["max_gap"] = np.array([float(np.max(point.gaps)) for point in points])
+        table["mean_n_iter"] = np.array([float(np.mean(point.n_iters)) for point in points])
+        table["seconds"] = np.array([point.seconds for point in points])
+        table["smoothing"] = np.array([point.cuts.smoothing for point in points])
+        self.cv_results_ = table
+
+    def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
+        """Set the attributes of the model whose weights are averaged over the folds."""
+        self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
+        self.coef_ = chosen.coef.astype(dtype)
+        self._set_thresholds(chosen, chosen.intercept, dtype)
+        n_pos, n_neg = targets.counts()
+        self.null_tasks_ = targets.names[(np.abs(self.coef_).max(axis=1) == 0.0) & (n_pos > 0) & (n_neg > 0)]
+        for name in ("objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _set_thresholds(self, chosen: Point, intercept: npt.NDArray[Any], dtype: Any) -> None:
+        """Set the thresholds, and fold them into the intercepts."""
+        cuts = chosen.cuts
+        self.thresholds_ = cuts.cut.astype(dtype)
+        self.intercept_ = (intercept - cuts.location - cuts.cut).astype(dtype)
+
+    def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point) -> None:
+        """Fit a model with the chosen C to all rows, and take over its attributes."""
+        final = SMTLClassifier(
+            self.metric_,
+            self.penalty_,
+            C=self.C_,
+            ridge=self.ridge_,
+            fit_intercept=self.fit_intercept,
+            threshold=0.0,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+        ).fit(X, y, tasks)
+        for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
+            setattr(self, name, getattr(final, name))
+        self._set_thresholds(chosen, final.intercept_, final.intercept_.dtype)
+
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+        """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels in the form they had in `fit`.
+        sample_weight : None
+            There for scikit-learn's sake: the metrics are not weighted.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, for a model fitted with ``tasks``.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        self._check_scorable(sample_weight, tasks)
+        scorer = get_scoring(self.scoring, self._metric(), self._kind)
+        if not isinstance(scorer, TaskScorer):
+            return float(scorer(self, X, y))
+        return scorer(self._columns(X, y, tasks, answers=scorer.metric.has_cut))
+
+
+def _as_list(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, list | tuple | np.ndarray) else [values]
+
+
+def _objects(values: list[Any]) -> npt.NDArray[Any]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def _forget_losers(points: list[Point]) -> None:
+    """Empty the weights of all candidates but the one in the lead: they are by far the most memory."""
+    leader = choose(points, "best").candidate
+    for point in points:
+        if point.candidate != leader:
+            point.coef = np.zeros((0, 0))

@@ -1,0 +1,261 @@
+"""The folds of cross-validation: stratified over all tasks at once, or as the user has them."""
+
+from __future__ import annotations
+
+import reprlib
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from smtl.estimators.targets import Targets
+
+__all__ = ["make_folds", "rare_tasks", "stratified_folds"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+Rows: TypeAlias = npt.NDArray[np.int64]
+
+# Entries of X that are multiplied at a time.
+BLOCK = 2**20
+
+
+def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: np.random.RandomState) -> Rows:
+    r"""Return a fold for each row, so that every task's positives and negatives are spread over the folds.
+
+    Where the tasks share rows, this is iterative stratification of their classes, the positives and the negatives of
+    each task: of the class with the fewest rows left, each row goes to the fold that still wants most rows of that
+    class, then to the one that wants most rows. Where each task has its own rows, the folds take turns at the positives
+    of one task after another, then at the negatives. Rows without a label come last. The order in which the rows are
+    given does not matter.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        The rows: what tells rows with the same labels apart.
+    targets : Targets
+        Labels.
+    proportions : array-like of shape (n_folds,)
+        The share of the rows that each fold is to have; positive, of sum 1.
+    rng : RandomState
+        For whatever the labels leave open.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,)
+        Fold numbers.
+
+    Notes
+    -----
+    Of a class with c rows a fold of share p has more than :math:`pc - 1` and fewer than :math:`pc + 1` if it is the
+    smallest class of all, or if it is the positives of a label and these rows are negatives of all other labels. For
+    other classes nothing so strict can be had, because many of their rows are dealt for the sake of smaller ones. With
+    equal shares and tasks that have their own rows, no class has two rows more in one fold than in another. With equal
+    shares no fold is empty unless there are fewer rows than folds.
+
+    The paper stratifies the positives only. That leaves the negatives of a task that is mostly positive, or that has
+    few labels, to chance: a fold may have none.
+
+    References
+    ----------
+    K. Sechidis, G. Tsoumakas, I. Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
+
+    Examples
+    --------
+    >>> from smtl.estimators.targets import read_targets
+    >>> X = np.arange(6.0)[:, None]
+    >>> targets = read_targets(X, [[1, 0], [1, 1], [1, 1], [1, 0], [0, 0], [0, 0]])
+    >>> fold = stratified_folds(X, targets, [0.5, 0.5], np.random.RandomState(0))
+    >>> [targets.part(fold == k).counts()[0].tolist() for k in range(2)]
+    [[2, 1], [2, 1]]
+    """
+    from smtl.kernels.stratify import iterative_folds
+
+    shares = np.asarray(proportions, dtype=np.float64)
+    if shares.ndim != 1 or not np.all(shares > 0) or not np.isclose(shares.sum(), 1.0):
+        raise ValueError(
+            f"proportions must be positive numbers of sum 1, one a fold, got {reprlib.repr(proportions)} instead."
+        )
+    # An order of content is the same however the rows are given, and so is a shuffle of it. Unshuffled, a fold of large
+    # share would get the rows at one end: it wants most of them until it is down to what the others want.
+    rows = rng.permutation(_order_of_content(X, targets, rng))
+    Y = targets.Y[rows]
+    folds = np.empty(len(rows), dtype=np.int64)
+    if targets.task is None:
+        classes = np.ascontiguousarray(np.hstack([Y, -Y]))
+        folds[rows] = iterative_folds(classes, shares, rng.random_sample(len(rows)))
+        return folds
+    # Not task by task: with as many folds as each task has rows, one fold would get the positives of all of them.
+    kind = np.where(Y > 0, 0, np.where(Y < 0, 1, 2))
+    order = np.lexsort((targets.task[rows], kind))
+    folds[rows[order]] = _turns(len(rows), shares)
+    return folds
+
+
+def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> Rows:
+    """Return the rows along a random direction, those that coincide by their labels."""
+    place = _projection(X, rng.standard_normal(X.shape[1]))
+    order = np.argsort(place, kind="stable")
+    if np.any(np.diff(place[order]) == 0):
+        labels = targets.Y.T if targets.task is None else (targets.Y, targets.task)
+        order = np.lexsort((*labels, place))
+    return order
+
+
+def _projection(X: Any, direction: Float) -> Float:
+    """Return ``X @ direction`` in float64, without a copy of X.
+
+    Equal rows have equal products wherever they stand, which BLAS does not promise.
+    """
+    if sp.issparse(X):
+        return np.asarray(X @ direction).ravel()
+    n, d = X.shape
+    step = max(1, BLOCK // d)
+    place = np.empty(n)
+    for start in range(0, n, step):
+        np.multiply(X[start : start + step], direction, order="C").sum(axis=1, out=place[start : start + step])
+    return place
+
+
+def _turns(n: int, shares: Float) -> Rows:
+    """Return whose turn it is, n times: each fold's turns are evenly spaced, and folds of equal shares alternate."""
+    n_folds = len(shares)
+    counts = np.ceil(shares * (n + n_folds)).astype(np.int64)  # n of them come before the last of any fold
+    fold = np.repeat(np.arange(n_folds), counts)
+    turn = np.arange(len(fold)) - np.repeat(np.cumsum(counts) - counts, counts)
+    time = (turn + 0.5) / shares[fold]
+    return fold[np.argsort(time, kind="stable")[:n]]
+
+
+def make_folds(
+    cv: Any, X: Any, y: Any, targets: Targets, rng: np.random.RandomState, groups: Any = None
+) -> list[tuple[Rows, Rows]]:
+    """Return the training and test rows of each split.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        The number of folds, at least 2, see `stratified_folds`; a scikit-learn splitter; or pairs (train, test) of
+        row numbers or masks. Test parts need not cover all rows, and may overlap one another.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    y : array-like
+        Labels as the user gave them, for a splitter.
+    targets : Targets
+        The same labels.
+    rng : RandomState
+        For the folds, where cv is their number.
+    groups : array-like of shape (n_samples,), optional
+        For a splitter that needs them.
+
+    Returns
+    -------
+    list of tuple
+        Row numbers ``(train, test)``, in the order of the folds.
+
+    Examples
+    --------
+    >>> from smtl.estimators.targets import read_targets
+    >>> X, y = np.arange(4.0)[:, None], [0, 1, 0, 1]
+    >>> targets, rng = read_targets(X, y), np.random.RandomState(0)
+    >>> [(len(train), y[test[0]] + y[test[1]]) for train, test in make_folds(2, X, y, targets, rng)]
+    [(2, 1), (2, 1)]
+    >>> make_folds([([0, 1], [2]), ([1, 2], [0, 3])], X, y, targets, rng)
+    [(array([0, 1]), array([2])), (array([1, 2]), array([0, 3]))]
+    """
+    n = len(targets.Y)
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        n_folds = int(cv)
+        if not 2 <= n_folds <= n:
+            raise ValueError(
+                f"cv must be between 2 and the number of rows ({n}) where it is a number of folds, got {n_folds} "
+                "instead: every fold needs rows to test on, and rows to train on."
+            )
+        folds = stratified_folds(X, targets, np.full(n_folds, 1.0 / n_folds), rng)
+        return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
+    if isinstance(cv, type):
+        raise ValueError(f"cv must be a splitter, got the class {cv.__name__} instead; call it: {cv.__name__}().")
+    if isinstance(cv, str | bool | bytes) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        raise ValueError(
+            "cv must be a number of folds, a scikit-learn splitter, or an iterable of pairs (train, test) of row "
+            f"numbers, got {cv!r} instead."
+        )
+    pairs = list(cv.split(X, y, groups) if hasattr(cv, "split") else cv)
+    if not pairs:
+        raise ValueError("cv must give at least one split, got none.")
+    return [_split(pair, number, n) for number, pair in enumerate(pairs)]
+
+
+def _split(pair: Any, number: int, n: int) -> tuple[Rows, Rows]:
+    """Return the rows of one split, checked."""
+    try:
+        first, second = pair
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"split {number} of cv must be a pair (train, test) of row numbers, got {reprlib.repr(pair)} instead."
+        ) from None
+    train = _row_numbers(first, f"train of split {number} of cv", n)
+    test = _row_numbers(second, f"test of split {number} of cv", n)
+    trained = np.zeros(n, dtype=bool)
+    trained[train] = True
+    both = test[trained[test]]
+    if len(both):
+        raise ValueError(
+            f"train and test of split {number} of cv must not share rows, got {len(both)} in both, among them row "
+            f"{both[0]}: a score on rows of the training part says nothing of new ones."
+        )
+    return train, test
+
+
+def _row_numbers(part: Any, name: str, n: int) -> Rows:
+    """Return row numbers from row numbers or a mask."""
+    values = np.asarray(part)
+    if values.ndim != 1 or (values.size and values.dtype.kind not in "biu"):
+        raise ValueError(
+            f"{name} must be a list of row numbers or a mask, got {reprlib.repr(part)}, of shape {values.shape} and "
+            f"type {values.dtype}, instead."
+        )
+    if values.dtype.kind == "b":
+        if len(values) != n:
+            raise ValueError(f"{name} must have an entry a row ({n}) where it is a mask, got {len(values)} instead.")
+        values = np.flatnonzero(values)
+    if values.size == 0:
+        raise ValueError(f"{name} must have at least one row, got none.")
+    outside = values[(values < 0) | (values >= n)]
+    if len(outside):
+        raise ValueError(f"{name} must hold row numbers between 0 and {n - 1}, got {outside[0]} instead.")
+    rows = values.astype(np.int64)
+    often = np.flatnonzero(np.bincount(rows) > 1)
+    if len(often):
+        raise ValueError(
+            f"{name} must name a row once, got row {often[0]} more often; np.unique leaves out the repeats."
+        )
+    return rows
+
+
+def rare_tasks(targets: Targets, n_folds: int) -> Rows:
+    """Return the tasks of both classes that have too few rows of one of them for every fold to have one.
+
+    Parameters
+    ----------
+    targets : Targets
+        Labels.
+    n_folds : int
+        The number of folds.
+
+    Returns
+    -------
+    ndarray of int64
+        Numbers of the tasks.
+
+    Examples
+    --------
+    >>> from smtl.estimators.targets import read_targets
+    >>> Y = [[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0]]
+    >>> rare_tasks(read_targets(Y, Y), 2)
+    array([1])
+    """
+    n_pos, n_neg = targets.counts()
+    fewest = np.minimum(n_pos, n_neg)
+    return np.flatnonzero((fewest > 0) & (fewest < n_folds))

@@ -1,0 +1,177 @@
+"""Scores of rows by models that have not seen them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from smtl.estimators.targets import Targets
+from smtl.metrics import Metric
+from smtl.penalties import Penalty
+from smtl.solvers import Problem
+
+__all__ = ["Fold", "HeldOut", "fold_problems", "own_scores", "scores_of"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+Rows: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass
+class Fold:
+    """A part of the rows to train on, and the rest to test on.
+
+    Attributes
+    ----------
+    train, test : ndarray of int64
+        Rows.
+    usable : ndarray of int64
+        The tasks that have both classes in the training part.
+    problem : Problem or None
+        Those tasks' problem; None if there are none. It works on all of X, with no labels outside the training part: X
+        is not copied.
+    """
+
+    train: Rows
+    test: Rows
+    usable: npt.NDArray[np.int64]
+    problem: Problem | None
+
+
+def fold_problems(
+    X: Any,
+    targets: Targets,
+    folds: Sequence[tuple[Rows, Rows]],
+    metric: Metric,
+    penalty: Penalty,
+    *,
+    with_intercept: bool,
+) -> list[Fold]:
+    """Return the training problem of each fold.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    targets : Targets
+        Labels.
+    folds : list of (train, test)
+        Rows to train and to test on.
+    metric, penalty, with_intercept
+        As in `Problem`. C is 1.
+
+    Returns
+    -------
+    list of Fold
+        One for each pair.
+    """
+    out = []
+    for train, test in folds:
+        part = targets.only(train)
+        n_pos, n_neg = part.counts()
+        usable = np.flatnonzero((n_pos > 0) & (n_neg > 0))
+        problem = None
+        if len(usable):
+            problem = Problem(part.tasks(X, usable), metric, penalty, 1.0, with_intercept=with_intercept)
+        out.append(Fold(train, test, usable, problem))
+    return out
+
+
+def own_scores(X: Any, coef: npt.NDArray[Any], task: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Return the product of each row with its own task's weights.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    coef : ndarray of shape (n_tasks, n_features)
+        Weights.
+    task : ndarray of int64 of shape (n_samples,)
+        The task of each row.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Scores, without intercept.
+
+    Examples
+    --------
+    >>> own_scores(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]))
+    array([3., 2.])
+    """
+    products = X.multiply(coef[task]).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, coef[task])
+    return np.asarray(products).ravel()
+
+
+def scores_of(X: Any, targets: Targets, fold: Fold, W: Float, intercept: Float) -> Float:
+    """Return the scores of a fold's test part.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    targets : Targets
+        Labels.
+    fold : Fold
+        Whose rows.
+    W : ndarray of shape (n_features, n_usable)
+        Weights of the usable tasks.
+    intercept : ndarray of shape (n_usable,)
+        Their intercepts.
+
+    Returns
+    -------
+    ndarray of shape (n_test, n_tasks) or (n_test,)
+        A column a task, or, where tasks have their own rows, each row's score for its own; NaN for tasks that are not
+        usable.
+    """
+    m = len(targets.names)
+    b = np.full(m, np.nan)
+    b[fold.usable] = intercept
+    coef = np.zeros((m, X.shape[1]), dtype=X.dtype)
+    coef[fold.usable] = W.T
+    rows = X[fold.test]
+    if targets.task is None:
+        return np.asarray(rows @ coef.T + b, dtype=np.float64)
+    task = targets.task[fold.test]
+    return np.asarray(own_scores(rows, coef, task) + b[task], dtype=np.float64)
+
+
+class HeldOut:
+    """Labels and held-out scores, fold after fold.
+
+    Parameters
+    ----------
+    targets : Targets
+        Labels of all rows.
+    folds : list of Fold
+        The folds.
+    scores : list of ndarray
+        What `scores_of` returned for each.
+    """
+
+    def __init__(self, targets: Targets, folds: Sequence[Fold], scores: Sequence[Float]) -> None:
+        self.n_folds, self.n_tasks = len(folds), len(targets.names)
+        self.targets = targets.part(np.concatenate([fold.test for fold in folds]))
+        self.fold = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
+        self.scores = np.concatenate(scores)
+
+    def columns(self) -> list[tuple[npt.NDArray[np.int8], Float, npt.NDArray[np.int64]]]:
+        """Return labels, scores and folds of each task, where it has both a label and a score.
+
+        Returns
+        -------
+        list of (y, s, fold)
+            One for each task.
+        """
+        out = []
+        for i in range(self.n_tasks):
+            y = self.targets.column(i)
+            s = self.scores if self.scores.ndim == 1 else self.scores[:, i]
+            rows = (y != 0) & np.isfinite(s)
+            out.append((y[rows], s[rows], self.fold[rows]))
+        return out

@@ -1,0 +1,258 @@
+"""Cross-validation along the path: every C on every fold, and what it scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing
+
+from smtl.estimators.classifier import SMTLClassifier
+from smtl.estimators.held_out import Fold, HeldOut, fold_problems, scores_of
+from smtl.estimators.scoring import Column, TaskScorer, as_answers
+from smtl.estimators.targets import Targets
+from smtl.estimators.thresholds import Cuts, choose_cuts
+from smtl.metrics import Metric
+from smtl.penalties import Penalty
+from smtl.solvers import Solution, solve_path
+
+__all__ = ["Data", "Point", "choose", "search"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass
+class Data:
+    """What is cross-validated on.
+
+    Attributes
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    y : array-like
+        Labels as the user gave them.
+    targets : Targets
+        The same labels.
+    splits : list of (train, test)
+        Rows of each split.
+    """
+
+    X: Any
+    y: Any
+    targets: Targets
+    splits: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
+
+
+@dataclass
+class Point:
+    """One C of one candidate, on all folds.
+
+    Attributes
+    ----------
+    candidate : int
+        Which combination of metric, penalty and ridge.
+    C : float
+        The value of C.
+    scores, gaps : ndarray of shape (n_folds,)
+        Scores of the held-out parts, and certified gaps of the models.
+    n_iters : ndarray of int of shape (n_folds,)
+        Numbers of iterations.
+    seconds : float
+        Wall-clock time, all folds.
+    cuts : Cuts
+        The thresholds that the held-out scores give.
+    coef : ndarray of shape (n_tasks, n_features)
+        Weights, averaged over the folds; emptied once they can no longer be chosen.
+    intercept : ndarray of shape (n_tasks,)
+        Intercepts, averaged over the folds.
+    """
+
+    candidate: int
+    C: float
+    scores: Float
+    gaps: Float
+    n_iters: npt.NDArray[np.int64]
+    seconds: float
+    cuts: Cuts
+    coef: Float
+    intercept: Float
+
+    @property
+    def known(self) -> Float:
+        """The scores of the folds that have one."""
+        return self.scores[~np.isnan(self.scores)]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the folds; minus infinity if none has a score."""
+        return float(self.known.mean()) if len(self.known) else -np.inf
+
+    @property
+    def std(self) -> float:
+        """The standard deviation over the folds."""
+        return float(self.known.std()) if len(self.known) else np.nan
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean."""
+        n = len(self.known)
+        return float(self.known.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+
+
+def search(
+    data: Data,
+    candidate: int,
+    metric: Metric,
+    penalty: Penalty,
+    Cs: Float,
+    *,
+    scorer: TaskScorer | Callable[..., float],
+    threshold: str | float,
+    target: Metric,
+    with_intercept: bool,
+    executor: Executor | None,
+    **options: Any,
+) -> Iterator[Point]:
+    """Go up the path on all folds at once.
+
+    All folds finish a C before the next begins. So the scores of one C are all that is held, thresholds can be chosen
+    across the folds, and a search that is stopped has whole results for every C it came to.
+
+    Parameters
+    ----------
+    data : Data
+        The data.
+    candidate : int
+        The number that the points get.
+    metric, penalty, with_intercept
+        As in `Problem`.
+    Cs : ndarray
+        Ascending values of C.
+    scorer : TaskScorer or callable
+        What to score by; a callable is one of scikit-learn's scorers.
+    threshold : {"per-task", "shared", "smoothed"} or float
+        How cuts are chosen. A fold is scored with what the other folds choose.
+    target : Metric
+        What they are chosen for.
+    executor : Executor or None
+        To run folds side by side.
+    **options
+        For the solver.
+
+    Yields
+    ------
+    Point
+        One for each C.
+    """
+    X, targets = data.X, data.targets
+    folds = fold_problems(X, targets, data.splits, metric, penalty, with_intercept=with_intercept)
+    paths = [_path(fold, Cs, **options) for fold in folds]
+    for C in Cs:
+        started = time.perf_counter()
+        solutions = list(map(next, paths) if executor is None else executor.map(next, paths))
+        models = [_weights(fold, solution, X.shape[1]) for fold, solution in zip(folds, solutions, strict=True)]
+        scores = [scores_of(X, targets, fold, *model) for fold, model in zip(folds, models, strict=True)]
+        held = HeldOut(targets, folds, scores)
+        cuts = choose_cuts(held, threshold, metric, target)
+        values = []
+        for k, fold in enumerate(folds):
+            if isinstance(scorer, TaskScorer):
+                values.append(scorer(_columns(held, k, cuts.by_fold[k], answers=scorer.metric.has_cut)))
+            else:
+                model = _model(data, metric, fold, *models[k], cuts.by_fold[k])
+                values.append(float(scorer(model, X[fold.test], _safe_indexing(data.y, fold.test))))
+        coef, intercept = _mean_model(targets, folds, models, X.shape[1])
+        yield Point(
+            candidate,
+            float(C),
+            np.array(values),
+            np.array([np.nan if s is None else s.certificate.gap for s in solutions]),
+            np.array([0 if s is None else s.n_iter for s in solutions]),
+            time.perf_counter() - started,
+            cuts,
+            coef,
+            intercept,
+        )
+
+
+def choose(points: Sequence[Point], selection: str) -> Point:
+    """Return the chosen point.
+
+    Parameters
+    ----------
+    points : list of Point
+        In ascending order of C for each candidate.
+    selection : {"best", "1se"}
+        The best mean score (the least such C), or the least C of the same candidate whose mean score is within one
+        standard error of it.
+
+    Returns
+    -------
+    Point
+        One of them.
+    """
+    best = max(points, key=lambda point: point.mean)  # the first of equals
+    if selection == "best":
+        return best
+    return next(
+        point for point in points if point.candidate == best.candidate and point.mean >= best.mean - best.standard_error
+    )
+
+
+def _path(fold: Fold, Cs: Float, **options: Any) -> Iterator[Solution | None]:
+    if fold.problem is None:
+        yield from (None for _ in Cs)
+    else:
+        yield from solve_path(fold.problem, Cs, warn=False, **options)
+
+
+def _weights(fold: Fold, solution: Solution | None, n_features: int) -> tuple[Float, Float]:
+    """Return weights and intercepts of the usable tasks."""
+    if solution is None:
+        return np.zeros((n_features, 0)), np.zeros(0)
+    return solution.certificate.W, solution.certificate.intercept
+
+
+def _columns(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list[Column]:
+    """Return labels and scores of each task in one fold, with the cut at zero."""
+    rows = np.flatnonzero(held.fold == k)
+    part = held.targets.part(rows)
+    if part.task is not None:
+        scores = held.scores[rows] - cut[part.task]
+        return [(part.column(i), scores) for i in range(held.n_tasks)]
+    scores = held.scores[rows] - cut
+    if part.kind == "multiclass" and answers:
+        scores = as_answers(np.where(np.isnan(scores), -np.inf, scores))
+    return list(zip(part.Y.T, scores.T, strict=True))
+
+
+def _model(data: Data, metric: Metric, fold: Fold, W: Float, intercept: Float, cut: Float) -> SMTLClassifier:
+    """Return a fold's model as an estimator, for scikit-learn's scorers."""
+    coef, b = _mean_model(data.targets, [fold], [(W, intercept)], data.X.shape[1])
+    model = SMTLClassifier(metric)
+    model.coef_, model.intercept_, model.thresholds_ = coef, b - cut, cut
+    model.classes_, model.task_names_, model._kind = data.targets.classes, data.targets.names, data.targets.kind
+    model.n_features_in_ = data.X.shape[1]
+    return model
+
+
+def _mean_model(
+    targets: Targets, folds: Sequence[Fold], models: Sequence[tuple[Float, Float]], n_features: int
+) -> tuple[Float, Float]:
+    """Return weights and intercepts averaged over the folds that have a model of the task."""
+    n_pos, n_neg = targets.counts()
+    m = len(targets.names)
+    coef, intercept, count = np.zeros((m, n_features)), np.zeros(m), np.zeros(m)
+    for fold, (W, b) in zip(folds, models, strict=True):
+        coef[fold.usable] += W.T
+        intercept[fold.usable] += b
+        count[fold.usable] += 1.0
+    coef /= np.maximum(count, 1.0)[:, None]
+    # A task without a model is constant: yes if all its labels are, no otherwise.
+    constant = np.where((n_pos > 0) & (n_neg == 0), 1.0, -1.0)
+    return coef, np.where(count > 0.0, intercept / np.maximum(count, 1.0), constant)

@@ -1,0 +1,113 @@
+"""One problem for many values of C, each solution the start of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from numbers import Integral, Real
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.solvers.base import Solution, Start, solve
+from smtl.solvers.problem import Problem
+
+__all__ = ["PAPER_CS", "grid_of_Cs", "solve_path"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+# The default grid goes from the critical C up over so many decades.
+DECADES = 3.0
+
+_TEN = np.arange(1, 11)
+# The paper's grid, 60 values from 0.001 to 800 as it lists them: 0.01 and 0.1 are there twice.
+PAPER_CS: Float = np.sort(
+    np.concatenate([_TEN / 1000.0, _TEN / 100.0, _TEN / 10.0, 2.0 * _TEN, 40.0 * _TEN, 40.0 * (_TEN + 10)])
+)
+
+
+def grid_of_Cs(Cs: int | str | Iterable[float], lowest: float) -> Float:
+    """Return the values of C to try, in ascending order.
+
+    Parameters
+    ----------
+    Cs : int, "paper" or iterable of float
+        How many values, from ``lowest`` over three decades; the grid of the paper; or the values.
+    lowest : float
+        Where the grid begins if Cs is a number: the data's own `critical_C`.
+
+    Returns
+    -------
+    ndarray of shape (n_Cs,)
+        Positive values.
+
+    Examples
+    --------
+    >>> grid_of_Cs(4, 0.25)
+    array([  0.25,   2.5 ,  25.  , 250.  ])
+    >>> len(grid_of_Cs("paper", 0.25))
+    60
+    """
+    if isinstance(Cs, str):
+        if Cs != "paper":
+            raise ValueError(f"Cs must be a number of values, a list of them, or 'paper', got {Cs!r} instead.")
+        return PAPER_CS.copy()
+    if isinstance(Cs, Real):
+        if not isinstance(Cs, Integral) or isinstance(Cs, bool) or Cs < 1:
+            raise ValueError(
+                f"Cs must be a positive whole number of values, a list of them, or 'paper', got {Cs!r} instead. For "
+                f"one value of C, give [{Cs!r}]."
+            )
+        return lowest * np.logspace(0.0, DECADES, int(Cs))
+    values = np.sort(np.asarray(list(cast(Iterable[float], Cs)), dtype=np.float64).ravel())
+    if len(values) == 0 or not (np.isfinite(values).all() and values[0] > 0.0):
+        raise ValueError(f"Cs must hold positive numbers, got {Cs!r} instead.")
+    return values
+
+
+def solve_path(
+    problem: Problem,
+    Cs: Iterable[float],
+    solver: str = "bundle",
+    *,
+    start: Start | None = None,
+    **options: Any,
+) -> Iterator[Solution]:
+    """Solve a problem for one value of C after the other, each to the same certified gap as by itself.
+
+    Weights, multipliers, mu and the planes that still have weight are carried over. Planes hold for every C, so that
+    in ascending order of C most of the work is done once.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve. Its C is set to each value in turn.
+    Cs : iterable of float
+        Values of C; ascending is fastest.
+    solver : str, default="bundle"
+        One of `solver_names`.
+    start : Start, optional
+        Where to start from.
+    **options
+        For `solve`: tol, max_iter, verbose, warn.
+
+    Yields
+    ------
+    Solution
+        One for each C.
+
+    Examples
+    --------
+    >>> from smtl.metrics import AUC
+    >>> from smtl.penalties import L11
+    >>> from smtl.tasks import SharedRows
+    >>> X = np.array([[4.0], [0.0]])
+    >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=1.0)
+    >>> [round(solution.certificate.objective, 4) for solution in solve_path(problem, [0.1, 0.25, 10.0])]
+    [0.1, 0.25, 0.25]
+    """
+    for C in Cs:
+        problem.C = float(C)
+        solution = solve(problem, solver, start=start, **options)
+        start = solution.start
+        yield solution
