@@ -98,7 +98,7 @@ def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L):
     for k in range(n):
         t = max(t, gram[k, k])
     if t == 0.0:
-        t = 1.0
+        t = 1.0 / scale
     n_active = 0
     for k in range(n):
         if alpha[k] > 0.0:

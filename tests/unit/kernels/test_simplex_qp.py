@@ -110,3 +110,9 @@ def test_one_step_between_two_planes_by_hand():
     K = np.diag([0.0, 1.0])
     assert solve(K, 1.0, np.array([0.0, 3.0]), np.array([1.0, 0.0]), 0.0)[0].tolist() == [0.0, 1.0]
     assert solve(K, 1.0, np.array([0.0, 0.5]), np.array([1.0, 0.0]), 0.0)[0].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("scale", [1e-34, 1.0, 1e34])
+def test_planes_without_slope(scale):
+    # A linear program: all weight to the highest plane, at any scale of what is not there.
+    assert solve(np.zeros((3, 3)), scale, np.array([0.0, 0.5, 0.2]), np.eye(3)[0], 1e-9)[0].tolist() == [0.0, 1.0, 0.0]
