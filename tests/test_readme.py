@@ -1,4 +1,4 @@
-"""The README's Python runs, its commands do what they say, and its lists are complete."""
+"""The Python of README and docs runs, the README's commands do what they say, and its lists are complete."""
 
 import re
 from pathlib import Path
@@ -11,16 +11,21 @@ from smtl.solvers import solver_names
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.M | re.S)
+BLOCKS = [
+    pytest.param(block, id=f"{page.name} {number}")
+    for page in [README, *sorted((README.parent / "docs").glob("*.md"))]
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S))
+]
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_python_block_runs(number):
-    exec(compile(BLOCKS[number], f"README.md, block {number + 1}", "exec"), {"__name__": "readme"})
+@pytest.mark.parametrize("block", BLOCKS)
+def test_python_block_runs(block, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    exec(compile(block, "block", "exec"), {"__name__": "readme"})
 
 
 def test_has_the_examples():
-    assert len(BLOCKS) >= 3
+    assert len(BLOCKS) >= 5
 
 
 def test_each_command_sets_up_all_it_needs():

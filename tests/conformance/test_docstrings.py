@@ -5,7 +5,16 @@ import inspect
 
 import pytest
 
-PACKAGES = ["smtl", "smtl.estimators", "smtl.metrics", "smtl.penalties", "smtl.solvers", "smtl.tasks", "smtl.testing"]
+PACKAGES = [
+    "smtl",
+    "smtl.estimators",
+    "smtl.metrics",
+    "smtl.penalties",
+    "smtl.plotting",
+    "smtl.solvers",
+    "smtl.tasks",
+    "smtl.testing",
+]
 NAMES = [(package, name) for package in PACKAGES for name in importlib.import_module(package).__all__]
 
 
