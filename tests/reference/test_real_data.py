@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.preprocessing import scale
 
 import real_data
-from smtl import SMTLClassifier
+from smtl import SMTLClassifier, SMTLClassifierCV, smtl_path
 
 pytestmark = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
 
@@ -37,3 +38,28 @@ def test_landmine_has_tasks_with_their_own_rows(metric):
     scores = model.decision_function(X[~train], tasks=tasks[~train])
     aucs = [roc_auc_score(y[~train][tasks[~train] == i], scores[tasks[~train] == i]) for i in range(29)]
     assert np.mean(aucs) > 0.6
+
+
+@pytest.mark.parametrize("name", ["emotions", "yeast", "optdigits", "cal500"])
+@pytest.mark.parametrize("metric", ["auc", "f1"])
+@pytest.mark.parametrize("penalty", ["l21", "trace"])
+def test_a_warm_path_ends_where_cold_fits_do(name, metric, penalty):
+    X, Y, _, _ = real_data.split(name)
+    Cs = smtl_path(X, Y, metric=metric, penalty=penalty, Cs=1, max_iter=1, tol=1.0).Cs[0] * np.array([2.0, 5.0, 12.0])
+    path = smtl_path(X, Y, metric=metric, penalty=penalty, Cs=Cs, tol=1e-2)
+    assert path.gaps.max() <= 1e-2
+    for C, objective in zip(Cs, path.objectives, strict=True):
+        cold = SMTLClassifier(metric, penalty, C=C, tol=1e-2, threshold=0.0).fit(X, Y)
+        assert objective == pytest.approx(cold.objective_, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["emotions", "landmine"])
+def test_cross_validation_finds_a_useful_model(name):
+    X, Y, tasks = real_data.load(name)
+    X, train = scale(X), np.random.default_rng().random(len(X)) < 0.6
+    options = {} if tasks is None else {"tasks": tasks[train]}
+    model = SMTLClassifierCV("auc", "trace", Cs=10, cv=3).fit(X[train], Y[train], **options)
+    held = {} if tasks is None else {"tasks": tasks[~train]}
+    assert model.score(X[~train], Y[~train], **held) > 0.65
+    # No worse than the ends of the path, where nothing or everything is fitted.
+    assert model.scores_.mean(axis=0).max() > model.scores_.mean(axis=0)[0]
