@@ -168,7 +168,7 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_scorable(sample_weight, tasks)
         scorer = TaskScorer(self._metric())
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.has_cut))
+        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
 
     def _check_scorable(self, sample_weight: None, tasks: Any) -> None:
         if sample_weight is not None:
@@ -178,13 +178,18 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")
 
     def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool) -> list[Column]:
-        """Return labels and scores of each task, for a scorer that looks at scores or, of classes, at answers."""
+        """Return labels and scores of each task: with the cut at zero for a scorer of answers, otherwise uncut."""
         scores = self.decision_function(X, tasks)
         Y = self._signs(y)
         if tasks is not None:
             task = self._task_numbers(tasks, len(scores))
+            if not answers:
+                scores = scores + self.thresholds_[task]
             return [(Y[task == i, 0], scores[task == i]) for i in np.unique(task)]
-        if self._kind == "multiclass" and answers:
+        scores = scores.reshape(len(scores), -1)
+        if not answers:
+            scores = scores + self.thresholds_
+        elif self._kind == "multiclass":
             scores = as_answers(scores)
         return list(zip(Y.T, scores.reshape(len(scores), -1).T, strict=True))
 

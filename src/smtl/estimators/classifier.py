@@ -3,7 +3,6 @@ r"""SMTLClassifier: one linear model per task, trained jointly on the metric the
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
@@ -23,7 +23,15 @@ from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Problem, Solution, Start, critical_C, solve
 
-__all__ = ["SMTLClassifier", "check_threshold", "natural_C", "tasks_in_words"]
+__all__ = [
+    "SMTLClassifier",
+    "check_stopping",
+    "check_tasks",
+    "check_threshold",
+    "natural_C",
+    "null_tasks",
+    "tasks_in_words",
+]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -201,15 +209,12 @@ class SMTLClassifier(LinearTasksClassifier):
             raise ValueError("This SMTLClassifier estimator requires y to be passed, but the target y is None.")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
         targets = read_targets(X, y, tasks)
-        n_pos, n_neg = targets.counts()
-        fitted = np.flatnonzero((n_pos > 0) & (n_neg > 0))
-        for i in fitted:
-            metric.check_task(int(n_pos[i]), int(n_neg[i]))
+        fitted = targets.learnable()
+        check_tasks(metric, targets)
 
         m = len(targets.names)
         W = np.zeros((X.shape[1], m), order="F")
-        # The answer of a task that is not fitted: yes if all its labels are, no otherwise.
-        intercept, thresholds = np.where(n_pos > 0, 1.0, -1.0), np.zeros(m)
+        intercept, thresholds = targets.constants(), np.zeros(m)
         with threads(self.n_jobs) as (executor, n_threads):
             problem = Problem(
                 targets.tasks(X, fitted),
@@ -256,10 +261,7 @@ class SMTLClassifier(LinearTasksClassifier):
         ):
             raise ValueError(f"C must be a positive number or 'auto', got {self.C!r} instead.")
         check_threshold(self.threshold, ("auto", *CHOSEN))
-        if not (isinstance(self.tol, Real) and self.tol > 0):
-            raise ValueError(f"tol must be a positive number, got {self.tol!r} instead.")
-        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
-            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r} instead.")
+        check_stopping(self.tol, self.max_iter)
 
     def _warm(self, shape: tuple[int, int]) -> Start | None:
         start: Start | None = getattr(self, "_start", None) if self.warm_start else None
@@ -306,23 +308,39 @@ class SMTLClassifier(LinearTasksClassifier):
         """Warn of tasks that are constant, for want of labels or because that is the optimum."""
         constant = np.setdiff1d(np.arange(len(targets.names)), fitted)
         if len(constant):
-            warnings.warn(
+            messages.warn(
                 f"{tasks_in_words(targets.names[constant])} only one class (or no label) in the training data: no "
-                "loss is defined there, and the answer is constant. The other tasks are not affected.",
-                UserWarning,
-                stacklevel=3,
+                "loss is defined there, and the answer is constant. The other tasks are not affected."
             )
-        sizes = np.abs(self.coef_[fitted]).max(axis=1, initial=0.0)
-        null = fitted[sizes <= NULL * sizes.max(initial=0.0)]
+        null = null_tasks(self.coef_, fitted)
         self.null_tasks_ = targets.names[null]
         if len(null):
-            warnings.warn(
+            messages.warn(
                 f"{tasks_in_words(self.null_tasks_)} all weights zero at C={self.C_:.4g}, to within a gap of "
                 f"{self.gap_:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
-                "choose another metric or penalty; see null_tasks_.",
-                UserWarning,
-                stacklevel=3,
+                "choose another metric or penalty; see null_tasks_."
             )
+
+
+def check_tasks(metric: Metric, targets: Targets) -> None:
+    """Raise if the metric is not defined on one of the tasks."""
+    n_pos, n_neg = targets.counts()
+    for i in targets.learnable():
+        metric.check_task(int(n_pos[i]), int(n_neg[i]))
+
+
+def check_stopping(tol: Any, max_iter: Any) -> None:
+    """Raise if a solver could not know when to stop."""
+    if not (isinstance(tol, Real) and float(tol) > 0):
+        raise ValueError(f"tol must be a positive number, got {tol!r} instead.")
+    if not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
+        raise ValueError(f"max_iter must be a positive integer, got {max_iter!r} instead.")
+
+
+def null_tasks(coef: npt.NDArray[Any], fitted: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return which of the fitted tasks have no weights to speak of."""
+    sizes = np.abs(coef[fitted]).max(axis=1, initial=0.0)
+    return np.asarray(fitted[sizes <= NULL * sizes.max(initial=0.0)])
 
 
 def natural_C(problem: Problem, X: Any) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from itertools import product
 from numbers import Integral
@@ -15,8 +14,17 @@ from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_threshold, natural_C, tasks_in_words
+from smtl.estimators.classifier import (
+    CHOSEN,
+    SMTLClassifier,
+    check_tasks,
+    check_threshold,
+    natural_C,
+    null_tasks,
+    tasks_in_words,
+)
 from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.scoring import TaskScorer, get_scoring
@@ -51,8 +59,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     penalty : str, Penalty or list of them, default="l21"
         What ties the tasks together; see `SMTLClassifier`. Of a list the best is chosen.
     Cs : int, "paper" or iterable of float, default=20
-        How many values, evenly spread on a log scale over three decades from the data's own critical C (below it all
-        weights are zero); the 60 values of the paper; or the values.
+        How many values, evenly spread on a log scale over three decades from the data's own critical C (below it, with
+        any of the norms, all weights are zero); the 60 values of the paper; or the values.
     cv : int, splitter or iterable, default=5
         The number of folds, stratified for all labels at once (Sechidis 2011), or inside each task where tasks have
         their own rows; a scikit-learn splitter; or pairs of training and test rows.
@@ -60,7 +68,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         What held-out parts are judged by. None is the trained metric. One of smtl's metrics (``"auc"``, ``"f2"``, ...)
         is averaged over the tasks; ``"f1_macro"``, ``"f1_micro"`` and ``"roc_auc"`` are what they are in scikit-learn,
         but leave out what is not labelled and tasks with one class only; any other scorer of scikit-learn's, or its
-        name, will do.
+        name, will do, unless tasks have their own rows, or there are holes in a matrix of labels.
     ridge : float or list of float, default=0.0
         Weight of half the squared Frobenius norm added to the penalty. Of a list the best is chosen.
     fit_intercept : bool, default=True
@@ -108,7 +116,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         Whether the search was interrupted (Ctrl-C, or a callback that asked to stop): the best of what was done until
         then is kept, with a warning, its weights averaged over the folds.
     coef_, intercept_, thresholds_, classes_, task_names_, null_tasks_, n_features_in_, feature_names_in_
-        As in `SMTLClassifier`.
+        As in `SMTLClassifier`. Where AUC is trained on and tasks share a threshold, `intercept_` also brings the scores
+        of all tasks to one place: that at which each says yes as often as its labels do.
     objective_, dual_bound_, gap_, history_, n_iter_
         Of the final model, as in `SMTLClassifier`; not there with ``refit=False`` or where the search was interrupted.
 
@@ -203,26 +212,33 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         targets = read_targets(checked, y, tasks)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(self.cv, checked, y, targets, rng, groups)
+        self._check_scoring(targets)
         self._report_rare_tasks(targets, len(splits))
         data = Data(checked, y, targets, splits)
         with threads(self.n_jobs) as (executor, _):
-            points, whole = self._search(data, candidates, executor)
+            points, self.partial_ = self._search(data, candidates, executor)
         chosen = choose(points, self.selection)
+        if not np.isfinite(chosen.mean) and len(targets.learnable()):
+            raise ValueError(
+                "No fold could be scored: none has a task with both classes in its test part and its training part. "
+                f"Use fewer folds, folds that are stratified or shuffled, or another scoring; got cv={self.cv!r}."
+            )
         self._keep_search(points, chosen, candidates)
         self._keep_model(chosen, targets, checked.dtype)
-        self.partial_ = not whole
-        if self.refit and whole:
+        if self.partial_:
+            messages.warn(
+                f"The search was interrupted after {len(points)} values of C. The best so far, C={self.C_:.4g}, is "
+                "kept with weights averaged over the folds; see partial_ and cv_results_. Fit again for a final model."
+            )
+        elif self.refit:
             try:
-                self._refit(X, y, tasks, chosen)
+                self._refit(X, y, tasks, chosen, targets)
             except KeyboardInterrupt:
                 self.partial_ = True
-        if self.partial_:
-            warnings.warn(
-                f"The search was interrupted after {len(points)} values of C. The best so far, C={self.C_:.4g}, is "
-                "kept with weights averaged over the folds; see partial_ and cv_results_. Fit again for a final model.",
-                UserWarning,
-                stacklevel=2,
-            )
+                messages.warn(
+                    f"The final fit was interrupted. The search is whole: C={self.C_:.4g} is chosen, and weights are "
+                    "averaged over the folds. SMTLClassifier with that C makes a final model."
+                )
         return self
 
     def _candidates(self) -> list[tuple[Any, Any, float]]:
@@ -244,28 +260,35 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         SMTLClassifier(solver=self.solver, tol=self.tol, max_iter=self.max_iter)._check_parameters()
         return list(product(metrics, penalties, ridges))
 
+    def _check_scoring(self, targets: Targets) -> None:
+        """Raise if the score cannot be had."""
+        for metric in _as_list(self.metric):
+            scorer = get_scoring(self.scoring, get_metric(metric), targets.kind)
+            if not isinstance(scorer, TaskScorer) and targets.kind == "multilabel" and not targets.Y.all():
+                raise ValueError(
+                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels "
+                    f"are missing, got {self.scoring!r} instead: scikit-learn's scorers know no NaN."
+                )
+
     def _report_rare_tasks(self, targets: Targets, n_folds: int) -> None:
         rare = rare_tasks(targets, n_folds)
         if isinstance(self.cv, Integral) and len(rare):
-            warnings.warn(
+            messages.warn(
                 f"{tasks_in_words(targets.names[rare])} fewer positives, or negatives, than the {n_folds} folds. They "
                 "are trained, but count only in the folds where both classes are; their thresholds are uncertain "
-                "(threshold='smoothed' helps).",
-                UserWarning,
-                stacklevel=3,
+                "(threshold='smoothed' helps)."
             )
 
     def _search(
         self, data: Data, candidates: list[tuple[Any, Any, float]], executor: Executor | None
     ) -> tuple[list[Point], bool]:
-        """Return the points that were done, and whether they are all."""
+        """Return the points that were done, and whether there should have been more."""
         points: list[Point] = []
-        grids = [self._grid(data, get_metric(metric), get_penalty(p, ridge)) for metric, p, ridge in candidates]
-        n_folds = len(data.splits)
+        values: Any = list(self.Cs) if isinstance(self.Cs, Iterator) else self.Cs
+        grids = [self._grid(values, data, get_metric(metric), get_penalty(p, ridge)) for metric, p, ridge in candidates]
+        n_folds, n_points = len(data.splits), sum(map(len, grids))
         try:
-            with Progress(
-                self, n_folds * sum(map(len, grids)), show=bool(self.verbose), X=data.X, y=data.y
-            ) as progress:
+            with Progress(self, n_folds * n_points, show=bool(self.verbose), X=data.X, y=data.y) as progress:
                 for number, ((name, penalty, ridge), Cs) in enumerate(zip(candidates, grids, strict=True)):
                     metric = get_metric(name)
                     for point in search(
@@ -284,26 +307,23 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
                         max_iter=min(self.max_iter, FOLD_ITER),
                     ):
                         points.append(point)
+                        _forget_losers(points, self.selection)
                         if progress.step(f"C={point.C:.3g} scores {point.mean:.4f}", n_folds):
-                            return points, False
-                    _forget_losers(points)
+                            return points, len(points) < n_points
         except KeyboardInterrupt:
             if not points:
                 raise
-            return points, False
-        return points, True
+        return points, len(points) < n_points
 
-    def _grid(self, data: Data, metric: Metric, penalty: Penalty) -> Float:
+    def _grid(self, Cs: Any, data: Data, metric: Metric, penalty: Penalty) -> Float:
         """Return the values of C for one candidate."""
-        n_pos, n_neg = data.targets.counts()
-        fitted = np.flatnonzero((n_pos > 0) & (n_neg > 0))
-        for i in fitted:
-            metric.check_task(int(n_pos[i]), int(n_neg[i]))
+        fitted = data.targets.learnable()
+        check_tasks(metric, data.targets)
         if len(fitted) == 0:
-            return grid_of_Cs(self.Cs, 1.0)
+            return grid_of_Cs(Cs, 1.0)
         tasks = data.targets.tasks(data.X, fitted)
         problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept))
-        return grid_of_Cs(self.Cs, natural_C(problem, data.X))
+        return grid_of_Cs(Cs, natural_C(problem, data.X))
 
     def _keep_search(self, points: list[Point], chosen: Point, candidates: list[tuple[Any, Any, float]]) -> None:
         """Set the attributes that tell of the search."""
@@ -339,20 +359,21 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         """Set the attributes of the model whose weights are averaged over the folds."""
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         self.coef_ = chosen.coef.astype(dtype)
-        self._set_thresholds(chosen, chosen.intercept, dtype)
-        n_pos, n_neg = targets.counts()
-        self.null_tasks_ = targets.names[(np.abs(self.coef_).max(axis=1) == 0.0) & (n_pos > 0) & (n_neg > 0)]
+        self._set_thresholds(chosen, chosen.intercept, chosen.modelled, dtype)
+        self.null_tasks_ = targets.names[null_tasks(self.coef_, targets.learnable())]
         for name in ("objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _set_thresholds(self, chosen: Point, intercept: npt.NDArray[Any], dtype: Any) -> None:
-        """Set the thresholds, and fold them into the intercepts."""
-        cuts = chosen.cuts
-        self.thresholds_ = cuts.cut.astype(dtype)
-        self.intercept_ = (intercept - cuts.location - cuts.cut).astype(dtype)
+    def _set_thresholds(
+        self, chosen: Point, intercept: npt.NDArray[Any], modelled: npt.NDArray[np.bool_], dtype: Any
+    ) -> None:
+        """Set the thresholds, and fold them into the intercepts; a task without a model keeps its constant answer."""
+        location, cut = (np.where(modelled, values, 0.0) for values in (chosen.cuts.location, chosen.cuts.cut))
+        self.thresholds_ = cut.astype(dtype)
+        self.intercept_ = (intercept - location - cut).astype(dtype)
 
-    def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point) -> None:
+    def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point, targets: Targets) -> None:
         """Fit a model with the chosen C to all rows, and take over its attributes."""
         final = SMTLClassifier(
             self.metric_,
@@ -368,7 +389,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         ).fit(X, y, tasks)
         for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
             setattr(self, name, getattr(final, name))
-        self._set_thresholds(chosen, final.intercept_, final.intercept_.dtype)
+        learnable = np.isin(np.arange(len(targets.names)), targets.learnable())
+        self._set_thresholds(chosen, final.intercept_, learnable, final.intercept_.dtype)
 
     def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
         """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
@@ -393,7 +415,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         scorer = get_scoring(self.scoring, self._metric(), self._kind)
         if not isinstance(scorer, TaskScorer):
             return float(scorer(self, X, y))
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.has_cut))
+        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
 
 
 def _as_list(values: Any) -> list[Any]:
@@ -406,9 +428,9 @@ def _objects(values: list[Any]) -> npt.NDArray[Any]:
     return out
 
 
-def _forget_losers(points: list[Point]) -> None:
-    """Empty the weights of all candidates but the one in the lead: they are by far the most memory."""
-    leader = choose(points, "best").candidate
+def _forget_losers(points: list[Point], selection: str) -> None:
+    """Empty the weights of all points that can no longer be chosen: they are by far the most memory."""
+    leader = choose(points, "best")
     for point in points:
-        if point.candidate != leader:
+        if point is not leader and (selection == "best" or point.candidate != leader.candidate):
             point.coef = np.zeros((0, 0))

@@ -136,8 +136,8 @@ def make_folds(
     Parameters
     ----------
     cv : int, splitter or iterable
-        The number of folds, at least 2, see `stratified_folds`; a scikit-learn splitter; or pairs (train, test) of
-        row numbers or masks. Test parts need not cover all rows, and may overlap one another.
+        The number of folds, at least 2 (None: 5), see `stratified_folds`; a scikit-learn splitter; or pairs (train,
+        test) of row numbers or masks. Test parts need not cover all rows, and may overlap one another.
     X : ndarray or sparse array of shape (n_samples, n_features)
         Features.
     y : array-like
@@ -165,6 +165,12 @@ def make_folds(
     [(array([0, 1]), array([2])), (array([1, 2]), array([0, 3]))]
     """
     n = len(targets.Y)
+    cv = 5 if cv is None else cv
+    if groups is not None and not hasattr(cv, "split"):
+        raise ValueError(
+            "groups must be None unless cv is a splitter that keeps them together, such as GroupKFold, got groups and "
+            f"cv={reprlib.repr(cv)} instead."
+        )
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         n_folds = int(cv)
         if not 2 <= n_folds <= n:

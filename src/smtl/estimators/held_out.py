@@ -32,8 +32,8 @@ class Fold:
     usable : ndarray of int64
         The tasks that have both classes in the training part.
     problem : Problem or None
-        Those tasks' problem; None if there are none. It works on all of X, with no labels outside the training part: X
-        is not copied.
+        Those tasks' problem; None if there are none. It works on all of X, with no labels outside the training part:
+        where tasks share rows, or the rows of each task stand together, X is not copied.
     """
 
     train: Rows
@@ -72,8 +72,7 @@ def fold_problems(
     out = []
     for train, test in folds:
         part = targets.only(train)
-        n_pos, n_neg = part.counts()
-        usable = np.flatnonzero((n_pos > 0) & (n_neg > 0))
+        usable = part.learnable()
         problem = None
         if len(usable):
             problem = Problem(part.tasks(X, usable), metric, penalty, 1.0, with_intercept=with_intercept)
@@ -156,22 +155,41 @@ class HeldOut:
 
     def __init__(self, targets: Targets, folds: Sequence[Fold], scores: Sequence[Float]) -> None:
         self.n_folds, self.n_tasks = len(folds), len(targets.names)
-        self.targets = targets.part(np.concatenate([fold.test for fold in folds]))
+        rows = np.concatenate([fold.test for fold in folds])
+        self.targets = targets.part(rows)
         self.fold = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
         self.scores = np.concatenate(scores)
+        self._rows = rows if len(np.unique(rows)) < len(rows) else None
 
-    def columns(self) -> list[tuple[npt.NDArray[np.int8], Float, npt.NDArray[np.int64]]]:
-        """Return labels, scores and folds of each task, where it has both a label and a score.
+    def columns(self) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int8], Float]]:
+        """Return places, labels and scores of each task, where it has both a label and a score.
 
         Returns
         -------
-        list of (y, s, fold)
-            One for each task.
+        list of (places, y, s)
+            One for each task; the places are those of its entries in ``fold`` and in what `without` returns.
         """
         out = []
         for i in range(self.n_tasks):
             y = self.targets.column(i)
             s = self.scores if self.scores.ndim == 1 else self.scores[:, i]
-            rows = (y != 0) & np.isfinite(s)
-            out.append((y[rows], s[rows], self.fold[rows]))
+            places = np.flatnonzero((y != 0) & np.isfinite(s))
+            out.append((places, y[places], s[places]))
         return out
+
+    def without(self, k: int) -> npt.NDArray[np.bool_]:
+        """Return which entries are of rows that fold ``k`` does not test.
+
+        Parameters
+        ----------
+        k : int
+            The number of the fold; ``n_folds`` for none.
+
+        Returns
+        -------
+        ndarray of bool
+            One for each entry. Folds may share rows, as those of repeated cross-validation do.
+        """
+        if self._rows is None:
+            return np.asarray(self.fold != k)
+        return np.asarray(np.isin(self._rows, self._rows[self.fold == k], invert=True))

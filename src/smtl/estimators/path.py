@@ -7,9 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from smtl.estimators.classifier import natural_C
+from smtl import messages
+from smtl.estimators.classifier import check_stopping, check_tasks, natural_C
 from smtl.estimators.progress import Progress
 from smtl.estimators.targets import read_targets
 from smtl.estimators.threads import threads
@@ -88,8 +90,8 @@ def smtl_path(
     metric, penalty, ridge, fit_intercept, solver
         As in `SMTLClassifier`.
     Cs : int, "paper" or iterable of float, default=20
-        How many values, evenly spread on a log scale over three decades from the data's own critical C (below it all
-        weights are zero); the 60 values of the paper; or the values.
+        How many values, evenly spread on a log scale over three decades from the data's own critical C (below it, with
+        any of the norms, all weights are zero); the 60 values of the paper; or the values.
     tol : float, default=1e-3
         The relative duality gap at which to stop, for each C.
     max_iter : int, default=5000
@@ -125,13 +127,12 @@ def smtl_path(
     """
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
     targets = read_targets(X, Y, tasks)
-    n_pos, n_neg = targets.counts()
-    fitted = np.flatnonzero((n_pos > 0) & (n_neg > 0))
+    check_stopping(tol, max_iter)
+    fitted = targets.learnable()
     if len(fitted) == 0:
         raise ValueError("Y must have a task with both classes, got only tasks with one class: there is no path.")
     the_metric, m = get_metric(metric), len(targets.names)
-    for i in fitted:
-        the_metric.check_task(int(n_pos[i]), int(n_neg[i]))
+    check_tasks(the_metric, targets)
     coefs, solutions = [], []
     with threads(n_jobs) as (executor, n_threads):
         problem = Problem(
@@ -145,16 +146,23 @@ def smtl_path(
         )
         grid = grid_of_Cs(Cs, natural_C(problem, X))
         with Progress(None, len(grid), show=bool(verbose)) as progress:
-            for C, solution in zip(grid, solve_path(problem, grid, solver, tol=tol, max_iter=max_iter), strict=True):
+            for solution in solve_path(problem, grid, solver, tol=tol, max_iter=max_iter, warn=False):
                 best = solution.certificate
                 coef = np.zeros((m, X.shape[1]))
                 coef[fitted] = best.W.T
-                intercept = np.where(n_pos > 0, 1.0, -1.0)
+                intercept = targets.constants()
                 intercept[fitted] = best.intercept
                 coefs.append((coef, intercept))
                 solutions.append((best.objective, best.bound, best.gap, solution.n_iter))
-                progress.step(f"C={C:.3g}")
+                progress.step(f"C={problem.C:.3g}")
     objectives, bounds, gaps, n_iters = (np.array(values) for values in zip(*solutions, strict=True))
+    if np.any(gaps > tol):
+        messages.warn(
+            f"For {np.sum(gaps > tol)} of {len(grid)} values of C the solver stopped after max_iter={max_iter} "
+            f"iterations above tol={tol:g}, at a certified relative gap of up to {gaps.max():.2g}; see gaps. Raise "
+            "max_iter, raise tol, or leave out the largest values of C.",
+            ConvergenceWarning,
+        )
     return SMTLPath(
         grid, np.array([c for c, _ in coefs]), np.array([b for _, b in coefs]), objectives, bounds, gaps, n_iters
     )

@@ -89,7 +89,8 @@ def get_scoring(scoring: Any, metric: Metric, kind: Kind) -> TaskScorer | Callab
     scoring : None, str, Metric or callable
         None for the trained metric; the name of one of smtl's metrics, or an instance, averaged over the tasks; a name
         or scorer of scikit-learn's. For several tasks ``"f1_macro"``, ``"f1_micro"`` and ``"roc_auc"`` are smtl's own:
-        they leave out what is not labelled, and tasks with one class only.
+        they leave out what is not labelled, and tasks with one class only. So is ``"roc_auc"`` for several classes,
+        each against the rest.
     metric : Metric
         The trained metric.
     kind : str
@@ -112,25 +113,25 @@ def get_scoring(scoring: Any, metric: Metric, kind: Kind) -> TaskScorer | Callab
         return TaskScorer(metric)
     if isinstance(scoring, Metric) or (isinstance(scoring, str) and scoring in metric_names()):
         return TaskScorer(get_metric(scoring))
-    if kind in ("multilabel", "tasks") and isinstance(scoring, str):
-        if scoring in ("f1_macro", "f1_micro"):
-            return TaskScorer(F1(), pooled=scoring == "f1_micro")
-        if scoring == "roc_auc":
-            return TaskScorer(AUC())
+    if kind in ("multilabel", "tasks") and scoring in ("f1_macro", "f1_micro"):
+        return TaskScorer(F1(), pooled=scoring == "f1_micro")
+    if kind != "binary" and scoring == "roc_auc":
+        return TaskScorer(AUC())
     if kind == "tasks":
         raise ValueError(
             "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where tasks have their "
             f"own rows, got {scoring!r} instead: scikit-learn's scorers do not know which task a row belongs to."
         )
-    if callable(scoring):
+    if callable(scoring) and not isinstance(scoring, type):
         found: Callable[..., float] = scoring
         return found
-    from sklearn.metrics import get_scorer  # most of scikit-learn comes with it
+    if isinstance(scoring, str):
+        from sklearn.metrics import get_scorer, get_scorer_names  # most of scikit-learn comes with them
 
-    try:
-        return get_scorer(scoring)  # type: ignore[no-any-return]
-    except Exception as error:
-        raise ValueError(
-            f"scoring must be None, one of smtl's metrics ({', '.join(metric_names())}), or a scorer of scikit-learn's "
-            f"or its name, got {scoring!r} instead."
-        ) from error
+        if scoring in get_scorer_names():
+            named: Callable[..., float] = get_scorer(scoring)
+            return named
+    raise ValueError(
+        f"scoring must be None, one of smtl's metrics ({', '.join(metric_names())}), or a scorer of scikit-learn's or "
+        f"its name, got {scoring!r} instead."
+    )

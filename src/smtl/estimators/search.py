@@ -70,6 +70,8 @@ class Point:
         Weights, averaged over the folds; emptied once they can no longer be chosen.
     intercept : ndarray of shape (n_tasks,)
         Intercepts, averaged over the folds.
+    modelled : ndarray of bool of shape (n_tasks,)
+        Whether any fold has a model of the task.
     """
 
     candidate: int
@@ -81,6 +83,7 @@ class Point:
     cuts: Cuts
     coef: Float
     intercept: Float
+    modelled: npt.NDArray[np.bool_]
 
     @property
     def known(self) -> Float:
@@ -162,11 +165,15 @@ def search(
         values = []
         for k, fold in enumerate(folds):
             if isinstance(scorer, TaskScorer):
-                values.append(scorer(_columns(held, k, cuts.by_fold[k], answers=scorer.metric.has_cut)))
+                cut = cuts.by_fold[k] if scorer.metric.judges_answers else np.zeros(held.n_tasks)
+                values.append(scorer(_columns(held, k, cut, answers=scorer.metric.judges_answers)))
             else:
                 model = _model(data, metric, fold, *models[k], cuts.by_fold[k])
-                values.append(float(scorer(model, X[fold.test], _safe_indexing(data.y, fold.test))))
-        coef, intercept = _mean_model(targets, folds, models, X.shape[1])
+                test = fold.test
+                if targets.Y.ndim == 2 and targets.kind != "multilabel":
+                    test = test[(targets.Y[test] != 0).any(axis=1)]  # scikit-learn's scorers know no NaN
+                values.append(float(scorer(model, X[test], _safe_indexing(data.y, test))))
+        coef, intercept, modelled = _mean_model(targets, folds, models, X.shape[1])
         yield Point(
             candidate,
             float(C),
@@ -177,6 +184,7 @@ def search(
             cuts,
             coef,
             intercept,
+            modelled,
         )
 
 
@@ -233,7 +241,8 @@ def _columns(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list[Column
 
 def _model(data: Data, metric: Metric, fold: Fold, W: Float, intercept: Float, cut: Float) -> SMTLClassifier:
     """Return a fold's model as an estimator, for scikit-learn's scorers."""
-    coef, b = _mean_model(data.targets, [fold], [(W, intercept)], data.X.shape[1])
+    coef, b, modelled = _mean_model(data.targets, [fold], [(W, intercept)], data.X.shape[1])
+    cut = np.where(modelled, cut, 0.0)
     model = SMTLClassifier(metric)
     model.coef_, model.intercept_, model.thresholds_ = coef, b - cut, cut
     model.classes_, model.task_names_, model._kind = data.targets.classes, data.targets.names, data.targets.kind
@@ -243,9 +252,8 @@ def _model(data: Data, metric: Metric, fold: Fold, W: Float, intercept: Float, c
 
 def _mean_model(
     targets: Targets, folds: Sequence[Fold], models: Sequence[tuple[Float, Float]], n_features: int
-) -> tuple[Float, Float]:
-    """Return weights and intercepts averaged over the folds that have a model of the task."""
-    n_pos, n_neg = targets.counts()
+) -> tuple[Float, Float, npt.NDArray[np.bool_]]:
+    """Return weights and intercepts averaged over the folds that have a model of the task, and which tasks have one."""
     m = len(targets.names)
     coef, intercept, count = np.zeros((m, n_features)), np.zeros(m), np.zeros(m)
     for fold, (W, b) in zip(folds, models, strict=True):
@@ -253,6 +261,5 @@ def _mean_model(
         intercept[fold.usable] += b
         count[fold.usable] += 1.0
     coef /= np.maximum(count, 1.0)[:, None]
-    # A task without a model is constant: yes if all its labels are, no otherwise.
-    constant = np.where((n_pos > 0) & (n_neg == 0), 1.0, -1.0)
-    return coef, np.where(count > 0.0, intercept / np.maximum(count, 1.0), constant)
+    modelled = count > 0.0
+    return coef, np.where(modelled, intercept / np.maximum(count, 1.0), targets.constants()), modelled

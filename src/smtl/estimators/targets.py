@@ -57,6 +57,28 @@ class Targets:
         m = len(self.names)
         return np.bincount(self.task[self.Y > 0], minlength=m), np.bincount(self.task[self.Y < 0], minlength=m)
 
+    def learnable(self) -> npt.NDArray[np.int64]:
+        """Return the numbers of the tasks that have both classes.
+
+        Returns
+        -------
+        ndarray of int64
+            Ascending.
+        """
+        n_pos, n_neg = self.counts()
+        return np.flatnonzero((n_pos > 0) & (n_neg > 0))
+
+    def constants(self) -> npt.NDArray[np.float64]:
+        """Return the score of each task if it is not learnt: yes where all its labels are, otherwise no.
+
+        Returns
+        -------
+        ndarray of shape (n_tasks,)
+            +1 and -1.
+        """
+        n_pos, n_neg = self.counts()
+        return np.where((n_pos > 0) & (n_neg == 0), 1.0, -1.0)
+
     def part(self, rows: npt.NDArray[np.int64]) -> Targets:
         """Return the labels of some of the rows.
 

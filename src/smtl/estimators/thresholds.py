@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.estimators.held_out import HeldOut
-from smtl.metrics import F1, ContingencyMetric, Error, Metric, get_metric
+from smtl.metrics import F1, Metric, get_metric
 
 __all__ = ["Cuts", "best_cut", "choose_cuts", "cut_target"]
 
@@ -43,18 +43,14 @@ def cut_target(metric: Metric, target: str | Metric | None = None) -> Metric:
     (F1(), F2(), F2())
     """
     if target is None:
-        return metric if _is_of_answers(metric) else F1()
+        return metric if metric.judges_answers else F1()
     chosen = get_metric(target)
-    if not _is_of_answers(chosen):
+    if not chosen.judges_answers:
         raise ValueError(
             f"threshold_metric must be a function of the answers, such as 'f1', 'f2', 'jaccard' or 'error', got "
             f"{target!r} instead: no cut makes it better or worse."
         )
     return chosen
-
-
-def _is_of_answers(metric: Metric) -> bool:
-    return metric.has_cut and isinstance(metric, ContingencyMetric | Error)
 
 
 def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -> float:
@@ -72,7 +68,7 @@ def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -
     Returns
     -------
     float
-        Half-way between two neighbouring scores; among equally good cuts, the one in the middle.
+        Half-way between two neighbouring scores, or 1 beyond the last; among equally good cuts, the one in the middle.
 
     Examples
     --------
@@ -86,26 +82,16 @@ def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -
 
 def _best_of_sorted(positive: npt.NDArray[np.bool_], scores: Float, target: Metric) -> float:
     """Return the best cut of scores in descending order."""
-    n, hits = len(scores), np.cumsum(positive)
-    # A cut after k + 1 rows is one only where the next score is lower.
-    last = np.append(np.flatnonzero(scores[1:] < scores[:-1]), n - 1)
-    losses = _losses(target, hits[last], last + 1 - hits[last], int(hits[-1]), n - int(hits[-1]))
+    n, n_pos = len(scores), int(positive.sum())
+    # A cut after the k highest is one only where the next score is lower; after none and after all it always is.
+    cuts = np.concatenate([[0], np.flatnonzero(scores[1:] < scores[:-1]) + 1, [n]])
+    hits = np.concatenate([[0.0], np.cumsum(positive)])[cuts]
+    losses = target.losses(hits, cuts - hits, n_pos, n - n_pos)
     best = np.flatnonzero(losses <= losses.min() + 1e-12)
-    k = last[best[len(best) // 2]]
-    below = scores[k + 1] if k + 1 < n else scores[k] - 1.0
-    return float(0.5 * (scores[k] + below))
-
-
-def _losses(target: Metric, tp: npt.ArrayLike, fp: npt.ArrayLike, n_pos: int, n_neg: int) -> Float:
-    """Return the loss of each contingency table."""
-    a, b = np.ascontiguousarray(tp, dtype=np.float64), np.ascontiguousarray(fp, dtype=np.float64)
-    if isinstance(target, ContingencyMetric):
-        from smtl.kernels.tables import losses
-
-        out = np.empty(len(a))
-        losses(target._compiled(), a, b, float(n_pos), float(n_neg), out)
-        return out
-    return (n_pos - a) + b  # the number of errors
+    k = cuts[best[len(best) // 2]]
+    above = scores[k - 1] if k > 0 else scores[0] + 2.0
+    below = scores[k] if k < n else scores[-1] - 2.0
+    return float(0.5 * (above + below))
 
 
 @dataclass
@@ -120,7 +106,8 @@ class Cuts:
     cut : ndarray of shape (n_tasks,)
         The cut-offs of what is left.
     by_fold : ndarray of shape (n_folds, n_tasks)
-        ``location + cut`` as chosen without each of the folds: what that fold may be scored with.
+        ``location + cut`` as chosen without the rows of each of the folds: what that fold may be scored with. Of a task
+        that has one class only without them, it is that of all folds.
     smoothing : float
         How many positives' worth of trust the shared cut has got: 0 for cuts of each task's own, infinite for a shared
         one.
@@ -162,16 +149,21 @@ def choose_cuts(held: HeldOut, threshold: str | float, metric: Metric, target: M
         return Cuts(np.zeros(m), cut, np.tile(cut, (n_folds, 1)), 0.0)
     # All the choices are made n_folds + 1 times: without each fold in turn, and with all of them.
     own, shared, location, trust = (np.zeros((n_folds + 1, m)) for _ in range(4))
-    columns = [_Column(*column) for column in held.columns()]
+    columns = [_Column(held, *column) for column in held.columns()]
     located = threshold != "per-task" and not metric.uses_intercept
-    for i, column in enumerate(columns):
-        for k in range(n_folds + 1):
-            own[k, i], location[k, i], trust[k, i] = column.choose(k, target, located=located)
-    if threshold != "per-task":
-        for k in range(n_folds + 1):
-            shared[k] = _shared_cut([column.without(k, location[k, i]) for i, column in enumerate(columns)], target)
+    for k in reversed(range(n_folds + 1)):
+        kept = held.without(k)
+        parts = [column.part(kept) for column in columns]
+        for i, (positive, scores) in enumerate(parts):
+            if 0 < positive.sum() < len(positive):
+                own[k, i], location[k, i] = _own_cut(positive, scores, target, located=located)
+                trust[k, i] = positive.sum()
+            else:
+                own[k, i], location[k, i] = own[-1, i], location[-1, i]
+        if threshold != "per-task":
+            shared[k] = _shared_cut([(p, s - at) for (p, s), at in zip(parts, location[k], strict=True)], target)
     choices = {"per-task": (0.0,), "shared": (np.inf,), "smoothed": SMOOTHING}[threshold]
-    mixed = [_mix(own, shared, trust, smoothing) for smoothing in choices]
+    mixed = [own if threshold == "per-task" else _mix(own, shared, trust, smoothing) for smoothing in choices]
     best = 0
     if len(choices) > 1:
         best = int(np.argmax([_held_out_score(columns, location + cuts, target) for cuts in mixed]))
@@ -180,24 +172,24 @@ def choose_cuts(held: HeldOut, threshold: str | float, metric: Metric, target: M
 
 
 class _Column:
-    """One task's held-out labels and scores, sorted."""
+    """One task's held-out labels and scores, from the highest score down."""
 
-    def __init__(self, y: npt.NDArray[np.int8], s: Float, fold: npt.NDArray[np.int64]) -> None:
-        order = np.argsort(-s, kind="stable")
-        self.positive, self.scores, self.fold = y[order] > 0, s[order], fold[order]
+    def __init__(self, held: HeldOut, places: npt.NDArray[np.int64], y: npt.NDArray[np.int8], scores: Float) -> None:
+        order = np.argsort(-scores, kind="stable")
+        self.places, self.positive, self.scores = places[order], y[order] > 0, scores[order]
+        self.fold = held.fold[self.places]
 
-    def choose(self, k: int, target: Metric, *, located: bool) -> tuple[float, float, float]:
-        """Return own cut, location and number of positives, without fold ``k``."""
-        positive, scores = self.without(k, 0.0)
-        n_pos = int(positive.sum())
-        if n_pos == 0 or n_pos == len(positive):
-            return 0.0, 0.0, 0.0
-        location = float(0.5 * (scores[n_pos - 1] + scores[n_pos])) if located else 0.0
-        return _best_of_sorted(positive, scores, target) - location, location, float(n_pos)
+    def part(self, kept: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Float]:
+        """Return labels and scores of some of all entries."""
+        mine = kept[self.places]
+        return self.positive[mine], self.scores[mine]
 
-    def without(self, k: int, location: float) -> tuple[npt.NDArray[np.bool_], Float]:
-        rows = self.fold != k
-        return self.positive[rows], self.scores[rows] - location
+
+def _own_cut(positive: npt.NDArray[np.bool_], scores: Float, target: Metric, *, located: bool) -> tuple[float, float]:
+    """Return a task's own cut, less its location, and the location."""
+    n_pos = int(positive.sum())
+    location = float(0.5 * (scores[n_pos - 1] + scores[n_pos])) if located else 0.0
+    return _best_of_sorted(positive, scores, target) - location, location
 
 
 def _shared_cut(columns: list[tuple[npt.NDArray[np.bool_], Float]], target: Metric) -> float:
@@ -205,13 +197,14 @@ def _shared_cut(columns: list[tuple[npt.NDArray[np.bool_], Float]], target: Metr
     columns = [(positive, scores) for positive, scores in columns if positive.any() and not positive.all()]
     if not columns:
         return 0.0
-    cuts = np.unique(np.quantile(np.concatenate([scores for _, scores in columns]), np.linspace(0, 1, N_QUANTILES)))
+    everything = np.concatenate([scores for _, scores in columns])
+    cuts = np.unique(np.append(np.quantile(everything, np.linspace(0, 1, N_QUANTILES)), everything.min() - 1.0))
     total = np.zeros(len(cuts))
     for positive, scores in columns:
         said_yes = np.searchsorted(-scores, -cuts, side="left")  # scores above the cut
-        tp = np.concatenate([[0], np.cumsum(positive)])[said_yes]
+        tp = np.concatenate([[0.0], np.cumsum(positive)])[said_yes]
         n_pos = int(positive.sum())
-        total += _losses(target, tp, said_yes - tp, n_pos, len(positive) - n_pos)
+        total += target.losses(tp, said_yes - tp, n_pos, len(positive) - n_pos)
     best = np.flatnonzero(total <= total.min() + 1e-12)
     return float(cuts[best[len(best) // 2]])
 

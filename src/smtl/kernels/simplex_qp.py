@@ -138,6 +138,8 @@ def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L):
         for i in range(n_active):
             step[i] = (step[i] - mixed / total * ones[i]) / scale
         solve_upper(L, n_active, step)
+        if n_active == 1:
+            step[0] = 0.0  # all the weight is there, and stays; rounding might say otherwise
 
         length = 1.0
         blocked = -1

@@ -26,6 +26,7 @@ class AUCLabelling(ContingencyMetric):
 
     name = "auc-labelling"
     has_cut = False
+    judges_answers = False
     concave_in_fp = True
 
     def delta(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:

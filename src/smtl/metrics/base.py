@@ -40,6 +40,9 @@ class Metric(Registered, ABC):
         The name that `SMTLClassifier(metric=...)` knows it by.
     has_cut : bool
         Whether zero is the cut between the classes. If not (AUC), a threshold has to be chosen by other means.
+    judges_answers : bool
+        Whether the score depends on nothing but the answers, the signs of the scores. If so, a cut can be chosen for
+        it, and `losses` is there.
     uses_intercept : bool
         Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
 
@@ -74,6 +77,7 @@ class Metric(Registered, ABC):
 
     known: ClassVar[dict[str, type[Any]]] = {}
     has_cut: ClassVar[bool] = True
+    judges_answers: ClassVar[bool] = False
     uses_intercept: ClassVar[bool] = True
 
     @abstractmethod
@@ -111,6 +115,23 @@ class Metric(Registered, ABC):
         c : ndarray of shape (n,)
             The plane's coefficients, in float64.
         """
+
+    def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
+        """Return the loss of each of many contingency tables of one task, for a metric that judges answers.
+
+        Parameters
+        ----------
+        tp, fp : ndarray of shape (n_tables,)
+            Numbers of true and false positives.
+        n_pos, n_neg : int
+            Numbers of positives and negatives.
+
+        Returns
+        -------
+        ndarray of shape (n_tables,)
+            Losses, smaller for better answers.
+        """
+        raise NotImplementedError(f"{self!r} does not judge answers.")
 
     def check_task(self, n_pos: int, n_neg: int) -> None:
         """Raise ValueError if the metric is not defined on a task of so many positives and negatives.

@@ -52,6 +52,7 @@ class ContingencyMetric(Metric):
     SMTLClassifier(metric=BalancedError())
     """
 
+    judges_answers: ClassVar[bool] = True
     concave_in_fp: ClassVar[bool] = False
 
     @abstractmethod
@@ -113,6 +114,27 @@ class ContingencyMetric(Metric):
             +2 on missed positives, -2 on false positives, 0 elsewhere.
         """
         return plane_of_one(self, scores, y)
+
+    def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
+        r"""Return :math:`\Delta` of each of many contingency tables of one task.
+
+        Parameters
+        ----------
+        tp, fp : ndarray of shape (n_tables,)
+            Numbers of true and false positives.
+        n_pos, n_neg : int
+            Numbers of positives and negatives.
+
+        Returns
+        -------
+        ndarray of shape (n_tables,)
+            Losses.
+        """
+        from smtl.kernels.tables import losses
+
+        out = np.empty(len(tp))
+        losses(self._compiled(), tp, fp, float(n_pos), float(n_neg), out)
+        return out
 
     def check_task(self, n_pos: int, n_neg: int) -> None:
         """Raise ValueError if the formula does not hold at the corners of the table.

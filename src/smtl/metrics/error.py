@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from smtl.metrics.base import Float
 from smtl.metrics.pointwise import PointwiseMetric
 
 __all__ = ["Error"]
@@ -24,6 +25,7 @@ class Error(PointwiseMetric):
     """
 
     name = "error"
+    judges_answers = True
 
     @staticmethod
     def loss(margin: float) -> tuple[float, float]:
@@ -68,6 +70,23 @@ class Error(PointwiseMetric):
         6
         """
         return 2 * (fp + fn)
+
+    def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
+        """Return twice the number of errors of each of many contingency tables of one task.
+
+        Parameters
+        ----------
+        tp, fp : ndarray of shape (n_tables,)
+            Numbers of true and false positives.
+        n_pos, n_neg : int
+            Numbers of positives and negatives.
+
+        Returns
+        -------
+        ndarray of shape (n_tables,)
+            Losses.
+        """
+        return 2.0 * (n_pos - tp + fp)
 
     def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
         """Return the accuracy: one minus the error rate.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from smtl import messages
 from smtl.registry import unknown_name
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.problem import Problem
@@ -266,11 +266,10 @@ def solve(
         raise unknown_name("solver", solver, _SOLVERS)
     solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
     if warn and not solution.converged:
-        warnings.warn(
+        messages.warn(
             f"The {solver} solver stopped after {solution.n_iter} iterations at a certified relative gap of "
             f"{solution.certificate.gap:.2g}, above tol={tol:g}. Raise max_iter, raise tol, or lower C; features on "
             "very different scales also slow it down (scale them).",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return solution

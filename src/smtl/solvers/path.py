@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypeAlias, cast
 
@@ -59,7 +60,12 @@ def grid_of_Cs(Cs: int | str | Iterable[float], lowest: float) -> Float:
                 f"one value of C, give [{Cs!r}]."
             )
         return lowest * np.logspace(0.0, DECADES, int(Cs))
-    values = np.sort(np.asarray(list(cast(Iterable[float], Cs)), dtype=np.float64).ravel())
+    try:
+        values = np.sort(np.asarray(list(cast(Iterable[float], Cs)), dtype=np.float64).ravel())
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Cs must be a number of values, a list of positive numbers, or 'paper', got {Cs!r} instead."
+        ) from error
     if len(values) == 0 or not (np.isfinite(values).all() and values[0] > 0.0):
         raise ValueError(f"Cs must hold positive numbers, got {Cs!r} instead.")
     return values
@@ -106,8 +112,12 @@ def solve_path(
     >>> [round(solution.certificate.objective, 4) for solution in solve_path(problem, [0.1, 0.25, 10.0])]
     [0.1, 0.25, 0.25]
     """
-    for C in Cs:
-        problem.C = float(C)
+    previous: float | None = None
+    for C in map(float, Cs):
+        if start is not None and start.mu is not None and previous is not None:
+            # The curvature that the loss brings to the W-step grows with C, and mu is measured by it.
+            start = replace(start, mu=start.mu * C / previous)
+        problem.C = previous = C
         solution = solve(problem, solver, start=start, **options)
         start = solution.start
         yield solution

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,15 +13,19 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import f1_score, make_scorer, roc_auc_score
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.metrics import f1_score, log_loss, make_scorer, roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
 from smtl import F2, L21, SMTLClassifier, SMTLClassifierCV, smtl_path
-from smtl.metrics import metric_names
-from smtl.penalties import penalty_names
+from smtl.estimators.folds import make_folds
+from smtl.estimators.held_out import HeldOut, fold_problems
+from smtl.estimators.targets import read_targets
+from smtl.estimators.thresholds import best_cut
+from smtl.metrics import get_metric, metric_names
+from smtl.penalties import get_penalty, penalty_names
 
 pytestmark = pytest.mark.filterwarnings("ignore:Task")
 
@@ -104,7 +109,7 @@ def test_a_path_keeps_constant_tasks_constant(multilabel):
         smtl_path(X, np.zeros((200, 2)))
 
 
-@pytest.mark.parametrize("Cs", [0, -3, 2.5, True, "papers", [], [1.0, -1.0], [np.nan]])
+@pytest.mark.parametrize("Cs", [0, -3, 2.5, True, "papers", [], [1.0, -1.0], [np.nan], None, ["a"], np.array(5)])
 def test_bad_grids(multilabel, Cs):
     X, Y = multilabel
     with pytest.raises(ValueError, match="Cs must"):
@@ -128,6 +133,94 @@ def test_scores_are_those_of_a_loop_by_hand(multilabel, metric):
     np.testing.assert_array_equal(model.Cs_, Cs)
 
 
+def test_log_loss_is_judged_before_the_cut(multilabel):
+    X, Y = multilabel
+    uncut = SMTLClassifierCV("log", "ridge", Cs=[0.1, 1.0], cv=3, threshold=0.0).fit(X, Y)
+    model = SMTLClassifierCV("log", "ridge", Cs=[0.1, 1.0], cv=3).fit(X, Y)
+    assert np.any(model.thresholds_ != 0.0)
+    np.testing.assert_array_equal(model.scores_, uncut.scores_)
+    expected = -np.mean([log_loss(Y[:, i], model.predict_proba(X)[:, i]) for i in range(4)])
+    assert model.score(X, Y) == pytest.approx(expected)
+    iris, species = load_iris(return_X_y=True)
+    classes = SMTLClassifierCV("log", Cs=[0.1], cv=3).fit(iris, species)
+    raw = classes.decision_function(iris) + classes.thresholds_
+    expected = -np.mean([log_loss(species == k, 1 / (1 + np.exp(-raw[:, k]))) for k in range(3)])
+    assert classes.score(iris, species) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", ["f1", "f2", "jaccard", "gmean", "error"])
+def test_the_best_cut_is_the_best_of_all(metric):
+    rng = np.random.default_rng()
+    for _ in range(200):
+        n = int(rng.integers(2, 12))
+        y, s = rng.choice([-1, 1], n), rng.integers(0, 5, n) / 2.0
+        y[:2] = [-1, 1]
+        scorer = get_metric(metric)
+        best = max(scorer.score(y, s - cut) for cut in [*(s - 0.25), s.max() + 1.0])
+        assert scorer.score(y, s - best_cut(y, s, scorer)) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("cv", [KFold(4), RepeatedKFold(n_splits=4, n_repeats=3), ShuffleSplit(6, test_size=0.3)])
+def test_a_folds_cuts_have_not_seen_its_rows(multilabel, cv):
+    X, Y = multilabel
+    targets = read_targets(X, Y)
+    folds = fold_problems(X, targets, list(cv.split(X)), get_metric("auc"), get_penalty("l21"), with_intercept=True)
+    held = HeldOut(targets, folds, [np.zeros((len(fold.test), 4)) for fold in folds])
+    rows = np.concatenate([fold.test for fold in folds])
+    for k, fold in enumerate(folds):
+        assert set(rows[held.without(k)]) == set(rows) - set(fold.test)
+    assert held.without(len(folds)).all()
+
+
+def test_one_split_is_cut_by_itself(multilabel):
+    X, Y = multilabel
+    model = SMTLClassifierCV("auc", Cs=[1.0], cv=[(np.arange(20, 150), np.r_[:20, 150:200])], scoring="f1_macro").fit(
+        X, Y
+    )
+    assert model.scores_.shape == (1, 1)
+    assert model.scores_[0, 0] > 0.0
+
+
+@pytest.mark.parametrize("threshold", ["per-task", "shared", "smoothed", 2.0, -2.0])
+@pytest.mark.parametrize("refit", [True, False])
+def test_constant_tasks_keep_their_answer(multilabel, threshold, refit):
+    X, Y = multilabel
+    Y = np.column_stack([Y, np.zeros(200, dtype=int), np.ones(200, dtype=int)])
+    model = SMTLClassifierCV("log", Cs=[0.3], cv=3, threshold=threshold, refit=refit).fit(X, Y)
+    assert not model.predict(X)[:, 4].any()
+    assert model.predict(X)[:, 5].all()
+
+
+def test_scores_that_cannot_be_had_are_an_error(multilabel):
+    X, Y = multilabel
+    with pytest.raises(ValueError, match="No fold could be scored"):
+        SMTLClassifierCV("auc", Cs=2, cv=LeaveOneOut()).fit(X[:30], Y[:30])
+    with pytest.raises(ValueError, match=r"scikit-learn's scorers know no NaN"):
+        SMTLClassifierCV("auc", scoring="accuracy").fit(X, np.where(Y[0] == Y, np.nan, Y))
+    y = Y[:, 0].astype(float)
+    y[50:60] = np.nan
+    assert np.isfinite(SMTLClassifierCV("auc", Cs=2, scoring="accuracy").fit(X, y).scores_).all()
+    with pytest.raises(ValueError, match="groups must be None unless cv is a splitter"):
+        SMTLClassifierCV("auc").fit(X, Y, groups=np.arange(200))
+
+
+def test_warnings_point_at_the_users_line(multilabel):
+    X, Y = multilabel
+    Y = np.column_stack([Y, np.zeros(200, dtype=int)])
+    for fit in (lambda: SMTLClassifierCV("f1", Cs=[1e-9]).fit(X, Y), lambda: smtl_path(X, Y, max_iter=1, tol=1e-9)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit()
+        assert caught
+        assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_Cs_may_be_used_up_by_reading(multilabel):
+    X, Y = multilabel
+    model = SMTLClassifierCV("auc", ["l21", "trace"], Cs=(C for C in [0.1, 1.0]), cv=2).fit(X, Y)
+    assert len(model.cv_results_["param_C"]) == 4
+
+
 def test_thresholds_come_from_the_held_out_scores(multilabel, monkeypatch):
     """By brute force: no cut of the held-out scores has a better F1; a fold is scored with what the others choose."""
     X, Y = multilabel
@@ -142,13 +235,14 @@ def test_thresholds_come_from_the_held_out_scores(multilabel, monkeypatch):
     monkeypatch.setattr(search, "choose_cuts", spy)
     model = SMTLClassifierCV("auc", Cs=[0.3], cv=4, scoring="f1_macro").fit(X, Y)
     ((held, cuts),) = seen
-    for i, (y, s, fold) in enumerate(held.columns()):
+    columns = [(y, s, held.fold[places]) for places, y, s in held.columns()]
+    for i, (y, s, fold) in enumerate(columns):
         assert f1_score(y > 0, s > model.thresholds_[i]) == pytest.approx(best_f1(y > 0, s))
         for k in range(4):
             others, scores = y[fold != k] > 0, s[fold != k]
             assert f1_score(others, scores > cuts.by_fold[k, i]) == pytest.approx(best_f1(others, scores))
     expected = [
-        np.mean([f1_score(y[f == k] > 0, s[f == k] > cuts.by_fold[k, i]) for i, (y, s, f) in enumerate(held.columns())])
+        np.mean([f1_score(y[f == k] > 0, s[f == k] > cuts.by_fold[k, i]) for i, (y, s, f) in enumerate(columns)])
         for k in range(4)
     ]
     np.testing.assert_allclose(model.scores_[:, 0], expected)
@@ -233,7 +327,11 @@ def test_the_final_model_is_a_classifier_with_that_C(multilabel):
     mean = clone(model).set_params(refit=False).fit(X, Y)
     assert mean.C_ == model.C_
     assert not hasattr(mean, "gap_")
-    assert mean.coef_.shape == model.coef_.shape
+    folds = make_folds(3, X, Y, read_targets(X, Y), np.random.RandomState(0))
+    each = [
+        SMTLClassifier("auc", C=model.C_, tol=2e-2, threshold=0.0).fit(X[train], Y[train]).coef_ for train, _ in folds
+    ]
+    assert np.corrcoef(mean.coef_.ravel(), np.mean(each, axis=0).ravel())[0, 1] > 0.99
     np.testing.assert_array_equal(mean.thresholds_, model.thresholds_)
     assert not mean.partial_
 
@@ -328,7 +426,7 @@ def test_threads_row_order_and_repetition(multilabel):
     model = SMTLClassifierCV("log", "ridge", Cs=4, cv=3).fit(X, Y)
     threaded = clone(model).set_params(n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(threaded.scores_, model.scores_)
-    np.testing.assert_array_equal(threaded.coef_, model.coef_)
+    np.testing.assert_allclose(threaded.coef_, model.coef_, atol=1e-9)
     order = np.random.default_rng().permutation(200)
     shuffled = clone(model).fit(X[order], Y[order])
     assert shuffled.scores_ == pytest.approx(model.scores_, abs=0.02)  # the solver's tolerance
@@ -361,10 +459,11 @@ def test_in_a_pipeline_with_names(multilabel):
         ({"selection": "2se"}, "selection must be 'best' or '1se', got '2se'"),
         ({"threshold": "auto"}, "threshold must be one of 'per-task', 'shared', 'smoothed' or a number"),
         ({"penalty": []}, "penalty must not be an empty list"),
-        ({"metric": "f3"}, "metric"),
+        ({"metric": "f3"}, "metric must be one of"),
         ({"cv": 1}, "cv must be"),
         ({"tol": -1.0}, "tol must be a positive number"),
-        ({"solver": "simplex"}, "solver"),
+        ({"solver": "simplex"}, "solver must be one of"),
+        ({"scoring": F2}, "scoring must be None, one of smtl's metrics"),
     ],
 )
 def test_bad_parameters(multilabel, parameters, message):

@@ -29,7 +29,7 @@ def by_supports(K, scale, linear):
 
 def draw(rng, n):
     """Planes as in a bundle: the zero plane first, some twice, few features or many."""
-    G = rng.normal(size=(n, int(rng.integers(1, 6)))) * 10.0 ** rng.uniform(-1, 1)
+    G = rng.normal(size=(n, int(rng.integers(1, 6)))) * 10.0 ** rng.choice([rng.uniform(-1, 1), -8.0])
     G[0] = 0.0
     if n > 2 and rng.random() < 0.3:
         G[-1] = G[1]
