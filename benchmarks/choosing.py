@@ -36,7 +36,7 @@ def part_path(repeats: int) -> None:
         X, Y, _, _ = real_data.split(name)
         for metric in ["auc", "f1"]:
             for penalty in ["l21", "trace"]:
-                for tol in [1e-2, 1e-3]:
+                for tol, rounds in [(1e-2, repeats), (1e-3, 1)]:
                     options = {"metric": metric, "penalty": penalty, "tol": tol}
                     Cs = smtl_path(X, Y, metric=metric, penalty=penalty, tol=0.5).Cs
                     cold = [SMTLClassifier(metric, penalty, C=C, tol=tol, threshold=0.0) for C in Cs]
@@ -44,7 +44,7 @@ def part_path(repeats: int) -> None:
                         "path": lambda X=X, Y=Y, Cs=Cs, options=options: smtl_path(X, Y, Cs=Cs, **options),
                         "cold": lambda X=X, Y=Y, cold=cold: [model.fit(X, Y) for model in cold],
                     }
-                    seconds = speed.interleaved(jobs, repeats)
+                    seconds = speed.interleaved(jobs, rounds)
                     middle, low, high = speed.ratio(seconds["path"], seconds["cold"])
                     path = smtl_path(X, Y, Cs=Cs, **options)
                     print(

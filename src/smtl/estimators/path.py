@@ -117,12 +117,12 @@ def smtl_path(
     >>> from sklearn.preprocessing import scale
     >>> from smtl import smtl_path
     >>> X, y = load_iris(return_X_y=True)
-    >>> path = smtl_path(scale(X), y, metric="auc", penalty="l21", Cs=[0.01, 0.3, 10.0])
+    >>> path = smtl_path(scale(X), y, metric="auc", penalty="l21", Cs=[0.3, 0.6, 10.0], tol=1e-6)
     >>> np.abs(path.coefs).max(axis=1).round(2)  # features enter one after the other
     array([[0.  , 0.  , 0.  , 0.  ],
-           [0.  , 0.  , 0.16, 0.01],
-           [0.02, 0.84, 1.69, 1.53]])
-    >>> bool(path.gaps.max() <= 1e-3)
+           [0.  , 0.  , 0.37, 0.08],
+           [0.  , 0.77, 0.55, 0.9 ]])
+    >>> bool(path.gaps.max() <= 1e-6)
     True
     """
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)

@@ -20,6 +20,11 @@ Float: TypeAlias = npt.NDArray[np.float64]
 # The default grid goes from the critical C up over so many decades.
 DECADES = 3.0
 
+# mu is raised by this at each step of a path; a solution that took no more passes than UNADAPTED has not brought it
+# down again.
+CAUTION = 10.0
+UNADAPTED = 3
+
 _TEN = np.arange(1, 11)
 # The paper's grid, 60 values from 0.001 to 800 as it lists them: 0.01 and 0.1 are there twice.
 PAPER_CS: Float = np.sort(
@@ -109,15 +114,32 @@ def solve_path(
     >>> from smtl.tasks import SharedRows
     >>> X = np.array([[4.0], [0.0]])
     >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=1.0)
-    >>> [round(solution.certificate.objective, 4) for solution in solve_path(problem, [0.1, 0.25, 10.0])]
+    >>> path = solve_path(problem, [0.1, 0.25, 10.0], tol=1e-6)
+    >>> [round(solution.certificate.objective, 4) for solution in path]
     [0.1, 0.25, 0.25]
     """
-    previous: float | None = None
+    done: list[tuple[float, Float]] = []  # C and weights of the last two
     for C in map(float, Cs):
-        if start is not None and start.mu is not None and previous is not None:
-            # The curvature that the loss brings to the W-step grows with C, and mu is measured by it.
-            start = replace(start, mu=start.mu * C / previous)
-        problem.C = previous = C
+        mu = None if start is None else start.mu
+        if start is not None and done:
+            start = _onwards(start, done, C)
+        problem.C = C
         solution = solve(problem, solver, start=start, **options)
+        done = [*done[-1:], (C, solution.start.S)]
         start = solution.start
+        if solution.n_iter <= UNADAPTED and mu is not None:
+            start = replace(start, mu=mu * C / done[0][0])
         yield solution
+
+
+def _onwards(start: Start, done: list[tuple[float, Float]], C: float) -> Start:
+    """Return where to start the next C from, given the last two."""
+    S, mu, (last, S_last) = start.S, start.mu, done[-1]
+    if len(done) == 2 and done[0][0] < last < C <= last * (last / done[0][0]) ** 2:
+        # Weights change smoothly with log C. Planes found further along are those that the next bound needs.
+        S = np.asfortranarray(S + np.log(C / last) / np.log(last / done[0][0]) * (S_last - done[0][1]))
+    if mu is not None:
+        # The curvature that the loss brings to the W-step grows with C, and mu is measured by it. It starts high: the
+        # weights are nearly right, and the first steps, with planes of the last C, would lead far away from them.
+        mu *= C / last * CAUTION
+    return replace(start, S=S, mu=mu)
