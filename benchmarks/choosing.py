@@ -28,11 +28,11 @@ from smtl.solvers import Problem, critical_C, grid_of_Cs, solve, solve_path
 from smtl.tasks import SharedRows
 
 
-def part_path(repeats: int) -> None:
+def part_path(sets: list[str], repeats: int) -> None:
     print(
         "\nA path of 20 values of C over three decades, against 20 cold fits, all to a certified gap of 1e-2 and 1e-3"
     )
-    for name in ["yeast", "optdigits"]:
+    for name in sets or ["yeast", "optdigits"]:
         X, Y, _, _ = real_data.split(name)
         for metric in ["auc", "f1"]:
             for penalty in ["l21", "trace"]:
@@ -55,9 +55,9 @@ def part_path(repeats: int) -> None:
                     )
 
 
-def part_cv(repeats: int) -> None:
+def part_cv(sets: list[str], repeats: int) -> None:
     print("\nSMTLClassifierCV(Cs=20, cv=5) against one-vs-rest LogisticRegressionCV(Cs=20, cv=5), thresholds included")
-    for name in ["yeast", "scene", "optdigits"]:
+    for name in sets or ["yeast", "scene", "optdigits"]:
         X, Y, X_test, Y_test = real_data.split(name)
         models = {
             (metric, penalty): SMTLClassifierCV(metric, penalty)
@@ -81,10 +81,10 @@ def part_cv(repeats: int) -> None:
             )
 
 
-def part_same(seconds: float) -> None:
+def part_same(sets: list[str], seconds: float) -> None:
     """Both end within tol of the optimum, so their objectives differ by at most that."""
     print(f"\nObjective of a path's points against cold fits, tol=1e-3, 8 values of C (at most {seconds:g} s each way)")
-    for name in ["emotions", "yeast", "optdigits", "cal500"]:
+    for name in sets or ["emotions", "yeast", "optdigits", "cal500"]:
         X, Y, _, _ = real_data.split(name)
         usable = (Y.sum(axis=0) > 0) & (Y.sum(axis=0) < len(Y))
         tasks = SharedRows(X, np.ascontiguousarray((2 * Y[:, usable] - 1).astype(np.int8)))
@@ -110,6 +110,7 @@ def part_same(seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=["path", "cv", "same"])
+    parser.add_argument("--sets", nargs="*", default=[], help="instead of those that each part has")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=20.0, help="for each problem of the part 'same'")
     arguments = parser.parse_args()
@@ -121,11 +122,11 @@ def main() -> None:
         SMTLClassifierCV(metric, Cs=2, cv=2).fit(X, Y)
     with threadpool_limits(1):
         if "path" in arguments.parts:
-            part_path(arguments.repeats)
+            part_path(arguments.sets, arguments.repeats)
         if "cv" in arguments.parts:
-            part_cv(arguments.repeats)
+            part_cv(arguments.sets, arguments.repeats)
         if "same" in arguments.parts:
-            part_same(arguments.seconds)
+            part_same(arguments.sets, arguments.seconds)
 
 
 if __name__ == "__main__":
