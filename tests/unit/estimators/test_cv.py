@@ -416,6 +416,8 @@ def test_ways_to_split(multilabel, cv):
     X, Y = multilabel
     model = SMTLClassifierCV("f1", Cs=3, cv=cv).fit(X, Y)
     assert model.scores_.shape == (4 if isinstance(cv, ShuffleSplit) else 3, 3)
+    five = SMTLClassifierCV("f1", Cs=3, cv=None).fit(X, Y)
+    np.testing.assert_array_equal(five.scores_, SMTLClassifierCV("f1", Cs=3, cv=5).fit(X, Y).scores_)
     groups = np.arange(200) % 7
     grouped = SMTLClassifierCV("f1", Cs=3, cv=GroupKFold(7)).fit(X, Y, groups=groups)
     assert grouped.scores_.shape == (7, 3)

@@ -341,7 +341,6 @@ GOOD = ([0, 1], [2])
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (None, "cv must be a number of folds, a scikit-learn splitter, or an iterable of pairs"),
         (5.0, "cv must be a number of folds, .* of row numbers, got 5.0 instead"),
         (True, "cv must be a number of folds, .* got True instead"),
         ("5", "cv must be a number of folds, .* got '5' instead"),
