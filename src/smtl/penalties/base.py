@@ -107,6 +107,32 @@ class Penalty(Registered, ABC):
             A new array of the dtype of ``M``.
         """
 
+    def like(self, M: Array, S: Array) -> Array:
+        r"""Return M with the zeros of S, which came from a prox: what the penalty has made sparse remains so.
+
+        A mean of many sparse weights is not sparse; the solver asks for the one that is. Here: an entry that is zero in
+        S is set to zero.
+
+        Parameters
+        ----------
+        M, S : ndarray of shape (n_features, n_tasks)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_tasks)
+            A new array of the dtype of ``M``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from smtl.penalties import L21
+        >>> L21().like(np.array([[3.0, 4.0], [0.1, 0.2]]), np.array([[2.0, 5.0], [0.0, 0.0]]))
+        array([[3., 4.],
+               [0., 0.]])
+        """
+        return M * (S != 0.0)
+
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
         r"""Return :math:`\Omega^*(Z) = \sup_W \langle Z, W\rangle - \Omega(W)`.

@@ -103,6 +103,28 @@ class Elastic(Penalty):
         curvature = 1.0 + step * self.ridge
         return self.penalty.prox(M / curvature, step / curvature)
 
+    def like(self, M: Array, S: Array) -> Array:
+        """Return M with the zeros of S, as f has them.
+
+        Parameters
+        ----------
+        M, S : ndarray of shape (n_features, n_tasks)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_tasks)
+            A new array of the dtype of ``M``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from smtl.penalties import L11
+        >>> Elastic(L11(), ridge=1.0).like(np.array([[4.0, 1.0]]), np.array([[3.0, 0.0]]))
+        array([[4., 0.]])
+        """
+        return self.penalty.like(M, S)
+
     def conjugate(self, Z: Array) -> float:
         r"""Return :math:`\Omega^*(Z) = \max_W \langle Z, W\rangle - f(W) - \tfrac{\rho}{2}\|W\|_F^2`.
 

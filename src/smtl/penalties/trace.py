@@ -14,6 +14,8 @@ __all__ = ["Trace"]
 # The squares of the Gram matrix must neither overflow nor lose digits to underflow.
 _SMALLEST_GRAM, _LARGEST_GRAM = 1e-200, 1e300
 _SMALLEST_STEP = 1e-4
+# Eigenvalues of the Gram matrix below this part of the largest are rounding errors.
+_RANK = 1e-13
 
 
 class Trace(Norm):
@@ -136,6 +138,35 @@ class Trace(Norm):
         shrink = ((V * kept) @ V.T).astype(M.dtype, copy=False)
         # `shrink` is symmetric; the product of the transposes is in Fortran order.
         p: Array = (shrink @ M.T).T if M.shape[0] >= M.shape[1] else (M.T @ shrink).T
+        return p
+
+    def like(self, M: Array, S: Array) -> Array:
+        r"""Return the part of M in the row space of S (or its column space, where that has fewer dimensions).
+
+        Its rank is at most that of S.
+
+        Parameters
+        ----------
+        M, S : ndarray of shape (n_features, n_tasks)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_tasks)
+            A new array of the dtype of ``M``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Trace().like(np.array([[3.0, 1.0], [1.0, 1.0]]), np.array([[2.0, 0.0], [1.0, 0.0]])).round(9)
+        array([[3., 0.],
+               [1., 0.]])
+        """
+        largest = float(np.abs(S).max(initial=0.0)) or 1.0  # of which the square might overflow
+        values, vectors = np.linalg.eigh(_small_gram(S / largest))
+        space = vectors[:, values > _RANK * values[-1]]
+        projector = (space @ space.T).astype(M.dtype, copy=False)
+        p: Array = (projector @ M.T).T if M.shape[0] >= M.shape[1] else (M.T @ projector).T
         return p
 
 

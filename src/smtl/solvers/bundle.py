@@ -8,9 +8,12 @@ below ever after. So the W-step of a task is a quadratic program over the few pl
     \max_{\alpha \in \text{simplex}} \; C(\delta'\alpha - b'G\alpha) - \tfrac{C^2}{2\mu} |G\alpha|^2,
     \qquad w = b + \tfrac{C}{\mu} G\alpha, \qquad b = s - z/\mu,
 
-and one pass over the data per iteration, at S, gives the objective and a new plane for each task. One iteration is:
+and one pass over the data per iteration gives the objective and a new plane for each task. One iteration is:
 W-step; over-relaxation :math:`\hat W = 1.4\, W - 0.4\, S`; :math:`S = \mathrm{prox}_{\Omega/\mu}(\hat W + Z/\mu)`;
 :math:`Z \mathrel{+}= \mu(\hat W - S)`. The W-step's mixed planes are what the certificate needs.
+
+The pass is at S, but for every third one: S swings around the optimum, and the mean of where it has been is several
+times nearer to it. On hard problems this saves a third of the passes.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ KEEP = 20
 # The W-step and the intercept are solved to this fraction of the gap: to more of it while the gap is large, where
 # precision would be wasted, than near the end, where the lack of it would stall the outer iterations.
 INNER_TOL_FIRST, INNER_TOL_LAST = 3e-2, 1e-3
+# After so many passes, every third is at the mean of S. The mean forgets at this rate, at first faster (3 / n).
+MEAN_FROM, MEAN_EVERY, MEAN_RATE = 15, 3, 0.015
 
 
 class Bundle:
@@ -140,10 +145,13 @@ def solve_bundle(
         certificate.see_planes(problem, start.certificate.delta, start.certificate.G)
     primal = dual = np.inf
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
+    mean = S
     for n_iter in range(1, max_iter + 1):
-        delta, G, value = problem.planes(S, shift, eps=inner_tol)
-        objective = problem.objective(S, value)
-        certificate.see_weights(objective, S, shift)
+        at_mean = n_iter > MEAN_FROM and n_iter % MEAN_EVERY == 0
+        here = problem.like(mean, S) if at_mean else S
+        delta, G, value = problem.planes(here, shift, eps=inner_tol)
+        objective = problem.objective(here, value)
+        certificate.see_weights(objective, here, shift)
         mu = mu or first_mu(C, G)
         bundle.add(G, delta)
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
@@ -155,6 +163,7 @@ def solve_bundle(
         relaxed = RELAXATION * W + (1.0 - RELAXATION) * S
         S_old, S = S, problem.prox(relaxed + Z / mu, 1.0 / mu)
         Z = Z + mu * (relaxed - S)
+        mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (S - mean)
         primal, dual = residuals(W, S, S_old, Z, mu)
         mu *= balance(n_iter, primal, dual)
     end = Start(S, Z, shift, mu, bundle, certificate)

@@ -159,6 +159,21 @@ class Problem:
         """
         return np.asfortranarray(self.penalty.prox(M, step), dtype=np.float64)
 
+    def like(self, M: Float, S: Float) -> Float:
+        """Return M with the zeros of S, as the penalty has them.
+
+        Parameters
+        ----------
+        M, S : ndarray of shape (n_features, n_tasks)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_tasks)
+            In float64 and Fortran order.
+        """
+        return np.asfortranarray(self.penalty.like(M, S), dtype=np.float64)
+
     def objective(self, W: Float, value: Float) -> float:
         r"""Return :math:`\Omega(W) + C \sum_i G_i`.
 

@@ -36,6 +36,7 @@ def check_penalty(
       is the smallest step whose prox is zero;
     - :math:`\langle Z, W\rangle \le \Omega(W) + \Omega^*(Z)`, with equality at :math:`W = p, Z = (M - p)/t`;
     - ``lower_bound`` is not above what its own s gives, and not below the best s of a grid;
+    - like(p, p) is p;
     - no method modifies its arguments; the prox keeps shape and dtype, and agrees in float32 and float64.
 
     Parameters
@@ -82,6 +83,7 @@ def check_penalty(
     for M, step in trials:
         _check_prox(watched, M, step, rng)
         _check_dtype(watched, M, step)
+        _check_like(watched, M, step)
     if isinstance(penalty, Norm):
         for M, _ in trials:
             _check_norm(watched, penalty, M, rng)
@@ -122,6 +124,15 @@ class _Watched:
             self.fail(f"prox must keep the dtype {M.dtype}, got {p.dtype} instead.")
         if not np.isfinite(p).all():
             self.fail(f"prox must be finite, got {p!r} for step {step!r} and M = {M!r} instead.")
+        return p
+
+    def like(self, M: Array, S: Array) -> Array:
+        before, S_before = M.copy(order="K"), S.copy(order="K")
+        p = self.penalty.like(M, S)
+        self._unchanged("like", before, M)
+        self._unchanged("like", S_before, S)
+        if p.shape != M.shape or p.dtype != M.dtype:
+            self.fail(f"like must keep shape and dtype {M.shape}, {M.dtype}, got {p.shape}, {p.dtype} instead.")
         return p
 
     def conjugate(self, Z: Array) -> float:
@@ -232,6 +243,14 @@ def _check_dtype(penalty: _Watched, M: Array, step: float) -> None:
     error = float(np.abs(penalty.prox(single, step) - penalty.prox(M, step)).max())
     if not error <= 1e-4 * float(np.abs(M).max()):
         penalty.fail(f"prox must agree in float32 and float64, got a difference of {error!r} for M = {M!r} instead.")
+
+
+def _check_like(penalty: _Watched, M: Array, step: float) -> None:
+    p = penalty.prox(M, step)
+    error = float(np.abs(penalty.like(p, p) - p).max())
+    if not error <= 1e-6 * float(np.abs(p).max()):
+        penalty.fail(f"like must leave a prox as it is, got a difference of {error!r} at {p!r} instead.")
+    penalty.like(M.astype(np.float32), p.astype(np.float32))
 
 
 def _check_norm(watched: _Watched, norm: Norm, M: Array, rng: np.random.Generator) -> None:

@@ -161,3 +161,19 @@ def test_trace_value_of_low_rank_weights_is_exact():
     values = np.r_[1.0, 1.0, 1.0, np.zeros(11)]
     W = with_singular_values(np.random.default_rng(0), (103, 14), values)
     assert Trace().value(W) == pytest.approx(3.0, rel=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (4, 9), (5, 5)])
+@pytest.mark.parametrize("norm", NORMS, ids=repr)
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_like_has_no_more_than_the_other_has(norm, shape, scale):
+    rng = np.random.default_rng()
+    M, other = scale * rng.normal(size=shape), scale * rng.normal(size=shape)
+    S = norm.prox(M, float(np.median(norm.spectrum(M))))
+    got = norm.like(other, S)
+    kept = norm.spectrum(S) > 1e-9 * norm.dual_norm(S)
+    assert 0 < np.count_nonzero(kept) < kept.size
+    assert np.count_nonzero(norm.spectrum(got) > 1e-9 * norm.dual_norm(got)) == np.count_nonzero(kept)
+    # Nothing else is lost: what is left out has no part in common with S.
+    assert abs(np.sum((other - got) / scale * (S / scale))) < 1e-6
+    assert np.allclose(norm.like(S, S), S, rtol=1e-6, atol=1e-9 * scale)
