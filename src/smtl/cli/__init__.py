@@ -1,5 +1,7 @@
 """The command line: every module of this package that is not private is a command, a function of the same name.
 
+A module that has commands of its own below it has a ``GROUP`` instead, a `typer.Typer`.
+
 Commands import what is heavy when they run, so that ``smtl --help`` does not wait for it.
 """
 
@@ -47,7 +49,10 @@ def _app() -> typer.Typer:
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):
             command = importlib.import_module(f"{__name__}.{module.name}")
-            app.command(name=module.name, **getattr(command, "SETTINGS", {}))(getattr(command, module.name))
+            if hasattr(command, "GROUP"):
+                app.add_typer(command.GROUP, name=module.name)
+            else:
+                app.command(name=module.name, **getattr(command, "SETTINGS", {}))(getattr(command, module.name))
     return app
 
 

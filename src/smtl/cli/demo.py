@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
@@ -16,6 +15,7 @@ import typer
 
 from smtl.cli._choices import NamedChoices, check_metric_name, check_penalty_name
 from smtl.cli._errors import CommandError
+from smtl.cli._writable import check_writable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +56,9 @@ def demo(
     60 % of the rows are for training, the same share of each digit.
     Nothing is downloaded.
     """
-    _check_writable(out)
+    from smtl.cli._figure import SUFFIXES
+
+    check_writable(out, SUFFIXES)
 
     from rich.console import Console
 
@@ -96,26 +98,6 @@ def demo(
     except OSError as error:
         raise CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.") from error
     _print_next(console, metric, penalty, out)
-
-
-def _check_writable(out: Path) -> None:
-    """Raise CommandError where the picture could not be saved: better now than after the training."""
-    from smtl.cli._figure import SUFFIXES
-
-    folder = out.parent
-    if out.suffix.lower() not in SUFFIXES:
-        problem = f"the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-    elif out.is_dir():
-        problem = "it is a directory"
-    elif not folder.exists():
-        problem = f"the directory {str(folder)!r} does not exist; create it, or choose another with --out"
-    elif not folder.is_dir():
-        problem = f"{str(folder)!r} is not a directory"
-    elif not os.access(out if out.exists() else folder, os.W_OK):
-        problem = "no permission to write there; choose another place with --out"
-    else:
-        return
-    raise CommandError(f"cannot write {str(out)!r}: {problem}.")
 
 
 def _split(seed: int) -> tuple[Float, npt.NDArray[np.int64], Float, npt.NDArray[np.int64]]:

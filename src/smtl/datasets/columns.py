@@ -1,0 +1,135 @@
+"""Tables with named columns, CSV and Parquet: which columns are labels, which features, and how both become numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.datasets.dataset import Dataset
+from smtl.datasets.errors import DatasetError, at_most, shown
+from smtl.datasets.files import MOST_BYTES, Source, stem
+from smtl.datasets.nominal import Column, Nominal, encode, number
+
+__all__ = ["LABEL", "TASK", "Roles", "assemble", "choose", "find", "sorted_values"]
+
+LABEL, TASK = "label:", "task:"
+
+Key: TypeAlias = str | int
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column is for, by its position."""
+
+    features: list[int]
+    labels: list[int]
+    label_names: tuple[str, ...]
+    of_class: int | None
+    task: int | None
+
+
+def choose(
+    names: Sequence[str],
+    path: Source,
+    labels: Sequence[Key] | None,
+    prefix: str | None,
+    last: int | None,
+    of_class: Key | None,
+    tasks: Key | None,
+    line: int | None = None,
+) -> Roles:
+    """Return the columns' roles; the last columns, the names, the class and the prefix exclude each other."""
+    if sum(choice is not None for choice in (labels, prefix, last, of_class)) > 1:
+        raise ValueError("labels must be given by one of labels, prefix, last and class_column, got more than one.")
+    position = {name: j for j, name in enumerate(names)}
+    if len(position) < len(names):
+        twice = next(name for j, name in enumerate(names) if position[name] != j)
+        raise DatasetError(f"names of columns must differ, got {shown(twice)} twice; rename one.", path, line)
+    task = position.get(TASK) if tasks is None else find(position, tasks, "tasks", path, line)
+    rest = [j for j in range(len(names)) if j != task]
+    one = None if of_class is None else find(position, of_class, "class_column", path, line)
+    if one is not None:
+        chosen, label_names = [], []
+        rest = [j for j in rest if j != one]
+    elif labels is not None:
+        chosen = [find(position, key, "labels", path, line) for key in labels]
+        label_names = [names[j] for j in chosen]
+    elif last is not None:
+        if not 0 < last <= len(rest):
+            raise DatasetError(
+                f"last must be from 1 to the number of columns, {len(rest)}, got {last} instead.", path, line
+            )
+        chosen = rest[-last:]
+        label_names = [names[j] for j in chosen]
+    else:
+        prefix = LABEL if prefix is None else prefix
+        chosen = [j for j in rest if names[j].startswith(prefix)]
+        label_names = [names[j].removeprefix(prefix) for j in chosen]
+    if one is None and (not chosen or len(set(chosen)) < len(chosen)):
+        wrong = "one of them twice" if chosen else f"none: no column begins with {prefix!r}" if prefix else "none"
+        raise DatasetError(
+            f"label columns must be given, got {wrong}; pass labels=[names], prefix=, last= or class_column=.",
+            path,
+            line,
+        )
+    if task is not None and (one is not None or len(chosen) != 1):
+        raise DatasetError(
+            f"there must be one label column where a column says the task, got {len(chosen)} instead.", path, line
+        )
+    taken = set(chosen)
+    return Roles([j for j in rest if j not in taken], chosen, tuple(label_names), one, task)
+
+
+def find(position: Mapping[str, int], key: Key, what: str, path: Source, line: int | None) -> int:
+    """Return the position of a column that is given by its name or its position."""
+    if isinstance(key, str) and key in position:
+        return position[key]
+    if isinstance(key, int) and -len(position) <= key < len(position):
+        return key % len(position)
+    known = shown(", ".join(position), 200)[1:-1]
+    message = f"{what} must be one of the columns, got {shown(key)} instead; there are: {known}."
+    raise DatasetError(message, path, line)
+
+
+def sorted_values(values: Iterable[str]) -> list[str]:
+    """Return values in order: by size if all are numbers, else by the alphabet."""
+    values = list(values)
+    try:
+        return sorted(values, key=lambda value: (number(value), value))
+    except ValueError:
+        return sorted(values)
+
+
+def assemble(
+    table: npt.NDArray[np.float64],
+    columns: Sequence[Column],
+    roles: Roles,
+    named: bool,
+    nominal: Nominal,
+    max_bytes: int | None,
+    path: Source,
+) -> Dataset:
+    """Return the data set of a table of numbers and codes."""
+    limit = MOST_BYTES if max_bytes is None else max_bytes
+    X, feature_names = encode(table, columns, roles.features, nominal, limit, path)
+    label_names: tuple[str, ...] | None = roles.label_names if named else None
+    if roles.of_class is None:
+        Y = table[:, roles.labels]
+    else:
+        classes = columns[roles.of_class].values or ()
+        at_most(8 * len(table) * len(classes), limit, "one label for each class", "pass a larger max_bytes", path)
+        codes = table[:, roles.of_class, None]
+        Y = np.where(np.isnan(codes), np.nan, codes == np.arange(len(classes)))
+        label_names = tuple(classes)
+    Y = Y if np.isnan(Y).any() else Y.astype(np.int8)
+    tasks: npt.NDArray[Any] | None = None
+    if roles.task is not None:
+        values = columns[roles.task].values or ()
+        whole = all(len(v) < 18 and v.isascii() and v.removeprefix("-").isdigit() and str(int(v)) == v for v in values)
+        tasks = np.array([int(v) for v in values] if whole else values)[table[:, roles.task].astype(np.intp)]
+        Y = Y[:, 0]
+    return Dataset(X, Y, feature_names if named else None, label_names, tasks, stem(path))

@@ -1,0 +1,214 @@
+"""Multi-label svmlight, as LIBSVM's multi-label files: ``1,5 3:0.5 7:2`` is a row with two labels and two features.
+
+scikit-learn's loader is slower, names no line in its errors, and passes over a row that has neither labels
+nor features.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from smtl.datasets.dataset import Dataset
+from smtl.datasets.errors import DatasetError
+from smtl.datasets.files import Source, replacing, stem, text_blocks
+from smtl.datasets.labelled_rows import LabelledRows
+from smtl.datasets.rows import feature_rows, label_rows
+
+__all__ = ["read_svmlight", "write_svmlight"]
+
+_MARK = "# smtl "
+# Larger indices do not fit into the usual sparse matrices, and stand in damaged files only.
+_MOST_FEATURES = 2**31 - 1
+_BASE = re.compile(r"#.*column indices are (zero|one)-based", re.IGNORECASE)
+
+
+def read_svmlight(
+    path: Source,
+    *,
+    n_features: int | None = None,
+    labels: int | Sequence[int] | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    sparse_labels: bool = False,
+    max_bytes: int | None = None,
+) -> Dataset:
+    r"""Read a multi-label svmlight (LIBSVM) file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, plain, gzip or bzip2.
+    n_features : int, optional
+        The number of features. By default what the file's first comment says, if `write_svmlight` wrote it, or the
+        largest index. Give it where several files must agree.
+    labels : int or sequence of int, optional
+        The labels, one a column: a number m stands for 0 to m - 1. By default what the first comment says, or the
+        labels that occur, in increasing order. Give it where several files must agree.
+    zero_based : bool or "auto", default="auto"
+        Whether the first feature has the index 0. ``"auto"`` takes a comment's word for it, as scikit-learn writes
+        one; without one, it is so if the index 0 occurs.
+    sparse_labels : bool, default=False
+        Whether Y is a CSR matrix.
+    max_bytes : int, optional
+        The most bytes that the text, and an array made of it, may have. By default 4 GiB, and of a compressed file no
+        more than 64 MiB and 200 times its size.
+
+    Returns
+    -------
+    Dataset
+        Its features, a CSR matrix, and labels.
+
+    Raises
+    ------
+    DatasetError
+        With the place of the first fault.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "small.svm")
+    ...     _ = path.write_text("1,5 3:0.5\n1 1:2 2:1\n 3:1\n")
+    ...     data = read_svmlight(path)
+    >>> data.X.toarray()
+    array([[0. , 0. , 0.5],
+           [2. , 1. , 0. ],
+           [0. , 0. , 1. ]])
+    >>> data.Y
+    array([[1, 1],
+           [1, 0],
+           [0, 0]], dtype=int8)
+    >>> data.label_names
+    ('1', '5')
+    """
+    source = text_blocks(path, max_bytes)
+    first_line, text = next(source)
+    comments = []
+    for line in text.split("\n"):
+        if not line.startswith("#"):
+            break
+        comments.append(line)
+    written = _written(comments, path)
+    based = next((found[1].lower() for line in comments if (found := _BASE.match(line))), None)
+    if zero_based == "auto" and based is not None:
+        zero_based = based == "zero"
+    n_features = written.get("n_features") if n_features is None else n_features
+    if labels is None and "n_labels" in written:
+        labels = written["n_labels"]
+    allowed = range(labels) if isinstance(labels, int) else labels
+    low = 1 if zero_based is False else 0
+    high = _MOST_FEATURES if n_features is None else n_features - 1 + (zero_based is not True)
+    rows = LabelledRows(path, range(low, high + 1), allowed)
+    rows.add(first_line, text)
+    for at, text in source:
+        rows.add(at, text)
+    if len(rows) == 0:
+        raise DatasetError("must have rows, got none; the file is cut short.", path, 1)
+    smallest, largest = rows.features.smallest(), rows.features.largest()
+    shift = int(not zero_based) if zero_based != "auto" else int(smallest != 0)
+    if n_features is None:
+        n_features = largest + 1 - shift if largest >= 0 else 0
+    elif largest - shift >= n_features:  # the index 0 showed late that the largest index was one too large
+        raise DatasetError(
+            f"an index must be from 0 to {n_features - 1}, for the index 0 occurs, got {largest} instead.", path
+        )
+    X = rows.features.matrix(n_features, shift)
+    Y, numbers = rows.labels(allowed, sparse_labels, max_bytes)
+    feature_names, label_names = written.get("feature_names"), written.get("label_names")
+    if not isinstance(labels, int):
+        label_names = tuple(map(str, numbers))
+    # Whoever asked for other numbers than the comment's asked for other columns.
+    return Dataset(
+        X,
+        Y,
+        feature_names if feature_names and len(feature_names) == n_features else None,
+        label_names if label_names and len(label_names) == Y.shape[1] else None,
+        name=stem(path),
+    )
+
+
+def _written(comments: Iterable[str], path: Source) -> dict[str, Any]:
+    """Return what `write_svmlight` wrote into the first comment, {} if another wrote the file."""
+    for at, line in enumerate(comments, start=1):
+        if not line.startswith(_MARK):
+            continue
+        try:
+            found = json.loads(line[len(_MARK) :])
+            counts = {key: found[key] for key in ("n_features", "n_labels")}
+            if any(type(count) is not int or not 0 <= count < _MOST_FEATURES for count in counts.values()):
+                raise ValueError("counts must be numbers")
+            for key, n in (("feature_names", counts["n_features"]), ("label_names", counts["n_labels"])):
+                names = found.get(key)
+                if names is not None:
+                    if not isinstance(names, list) or len(names) != n or not all(type(name) is str for name in names):
+                        raise ValueError(f"{key} must be a list of {n} names")
+                    counts[key] = tuple(names)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise DatasetError(
+                f"the comment that write_svmlight wrote is damaged ({error}); remove the line.", path, at, 1
+            ) from error
+        return counts
+    return {}
+
+
+def write_svmlight(data: Dataset, path: Source, *, comment: bool = True) -> None:
+    r"""Write a data set as multi-label svmlight; `read_svmlight` reads back the same.
+
+    The file takes its place only once it is whole. Indices begin with 1, labels, the numbers of Y's columns, with 0.
+
+    Parameters
+    ----------
+    data : Dataset
+        What to write. Its labels must all be known.
+    path : path-like
+        The file, compressed if its suffix is ``.gz`` or ``.bz2``.
+    comment : bool, default=True
+        Whether to begin with a comment that holds the names and the numbers of features and labels. Without it, names
+        are lost, and so are features and labels behind the last that occurs. LIBSVM's own programs want no comment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "small.svm")
+    ...     write_svmlight(Dataset(np.array([[0.1, 0.0, 2.0]]), np.array([[0, 1]]), label_names=("a", "b")), path)
+    ...     print(path.read_text())
+    ...     read_svmlight(path).label_names
+    # smtl {"n_features": 3, "n_labels": 2, "feature_names": null, "label_names": ["a", "b"]}
+    # Column indices are one-based
+    1 1:0.1 3:2.0
+    <BLANKLINE>
+    ('a', 'b')
+    """
+    if data.tasks is not None:
+        raise ValueError("svmlight holds labels of shared rows, got tasks with rows of their own; write CSV.")
+    if not sp.issparse(data.Y) and np.isnan(np.asarray(data.Y, dtype=np.float64)).any():
+        raise ValueError("svmlight holds labels that are all known, got NaN in Y; write Mulan's ARFF or CSV.")
+    if data.X.shape[1] == 0:
+        raise ValueError("svmlight holds rows with features, got X without columns; write Mulan's ARFF or CSV.")
+    with replacing(path) as file:
+        if comment:
+            about = {
+                "n_features": data.X.shape[1],
+                "n_labels": data.Y.shape[1],
+                "feature_names": data.feature_names,
+                "label_names": data.label_names,
+            }
+            file.write(f"{_MARK}{json.dumps(about)}\n# Column indices are one-based\n")
+        file.writelines(_lines(data))
+
+
+def _lines(data: Dataset) -> Iterator[str]:
+    for row, labels in zip(feature_rows(data.X, "nan"), label_rows(data.Y), strict=True):
+        head = ",".join(str(k) for k, label in enumerate(labels) if label == "1")
+        entries = [f"{j + 1}:{text}" for j, text in row if text != "0.0"]
+        # A line with nothing on it would be no row.
+        yield " ".join([head, *(entries or (["1:0"] if not head else []))]) + "\n"
