@@ -7,7 +7,10 @@ import pytest
 
 PACKAGES = [
     "smtl",
+    "smtl.baselines",
+    "smtl.datasets",
     "smtl.estimators",
+    "smtl.experiments",
     "smtl.metrics",
     "smtl.penalties",
     "smtl.plotting",

@@ -80,8 +80,9 @@ class SMTLClassifier(LinearTasksClassifier):
     threshold_metric : str or Metric, default=None
         What a chosen cut is to be best for. By default the metric itself; F1 if that is no function of the answers
         (AUC, log).
-    solver : {"bundle", "paper"}, default="bundle"
-        ``"paper"`` is the original algorithm, for comparison.
+    solver : {"bundle", "cutting-plane", "paper"}, default="bundle"
+        ``"cutting-plane"`` is for the ridge penalty, each task by itself; ``"paper"`` is the original algorithm, for
+        comparison.
     tol : float, default=1e-3
         The relative duality gap at which to stop.
     max_iter : int, default=5000

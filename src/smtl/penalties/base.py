@@ -131,7 +131,8 @@ class Penalty(Registered, ABC):
         array([[3., 4.],
                [0., 0.]])
         """
-        return M * (S != 0.0)
+        masked: Array = M * (S != 0.0)
+        return masked
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:

@@ -208,7 +208,7 @@ def solver_names() -> list[str]:
     --------
     >>> from smtl.solvers import solver_names
     >>> solver_names()
-    ['bundle', 'paper']
+    ['bundle', 'cutting-plane', 'paper']
     """
     return sorted(_SOLVERS)
 

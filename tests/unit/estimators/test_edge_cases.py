@@ -188,7 +188,7 @@ def test_wrong_data(data, change, message):
         ({"metric": "f3"}, "metric must be one of 'auc', 'auc-labelling', 'error', 'f0.5', 'f1'"),
         ({"metric": 3}, "or an instance of smtl.metrics.Metric, got 3 instead."),
         ({"penalty": "l12"}, "penalty must be one of 'l11', 'l21', 'ridge', 'trace'"),
-        ({"solver": "newton"}, "solver must be one of 'bundle', 'paper', got 'newton' instead."),
+        ({"solver": "newton"}, "solver must be one of 'bundle', 'cutting-plane', 'paper', got 'newton' instead."),
         ({"C": 0.0}, "C must be a positive number or 'auto', got 0.0 instead."),
         ({"C": "large"}, "C must be a positive number or 'auto', got 'large' instead."),
         ({"C": np.nan}, "C must be a positive number or 'auto', got nan instead."),
