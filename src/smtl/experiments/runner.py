@@ -1,0 +1,298 @@
+"""Run what a study asks for, on several processes, and write down each run as it ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.experiments.imbalance import imbalanced, parse_ratio
+from smtl.experiments.methods import Search, get_method, settings_of
+from smtl.experiments.protocol import matrix_of_labels, measures, scores_of, seed_of, split
+from smtl.experiments.store import Run, Store
+
+__all__ = ["Study", "compare", "load_for_study", "run_one"]
+
+# How often a process that only waits says that it is alive, and looks whether others have left something to do.
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """What all runs of a study have in common.
+
+    Attributes
+    ----------
+    protocol : {"stratified", "paper"}
+        How rows are split: iteratively stratified, or at random as in the paper.
+    cv : int
+        Folds of the inner search.
+    n_values : int
+        Values of C in the inner search.
+    train : float
+        The share of the training part.
+
+    Examples
+    --------
+    >>> Study(cv=3).protocol
+    'stratified'
+    """
+
+    protocol: str = "stratified"
+    cv: int = 5
+    n_values: int = 20
+    train: float = 0.6
+
+    def __post_init__(self) -> None:
+        if self.protocol not in ("stratified", "paper"):
+            raise ValueError(f"protocol must be 'stratified' or 'paper', got {self.protocol!r} instead.")
+        for name, least in (("cv", 2), ("n_values", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)} instead.")
+        if not 0.0 < self.train < 1.0:
+            raise ValueError(f"train must be between 0 and 1, got {self.train!r} instead.")
+
+
+@lru_cache(maxsize=2)
+def load_for_study(name: str) -> tuple[Any, npt.NDArray[Any]]:
+    """Return features and labels of a named set, or of a file.
+
+    Parameters
+    ----------
+    name : str
+        The name or the path.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Features; nominal ones as one column a value.
+    Y : ndarray of shape (n_samples, n_tasks)
+        Labels; NaN where there is none.
+
+    Examples
+    --------
+    >>> X, Y = load_for_study("digits")
+    >>> X.shape, Y.shape
+    ((1797, 64), (1797, 10))
+    """
+    from smtl.datasets import load_dataset, read
+
+    data = read(name) if Path(name).is_file() else load_dataset(name, nominal="one-hot")
+    return data.X, matrix_of_labels(data)
+
+
+def run_one(study: Study, run: Run) -> dict[str, Any]:
+    """Run one method on one split of one data set.
+
+    Parameters
+    ----------
+    study : Study
+        The settings.
+    run : Run
+        What to run.
+
+    Returns
+    -------
+    dict
+        All measures, seconds, the chosen C, the gap, the seed and versions.
+
+    Examples
+    --------
+    >>> result = run_one(Study(cv=2, n_values=2), Run("digits", "smtl-auc-l21", 0))
+    >>> result["auc"] > 0.9
+    True
+    """
+    name, ratio = parse_ratio(run.dataset)
+    seed = seed_of(name, run.split)
+    X, Y = load_for_study(name)
+    if ratio is not None:
+        Y = imbalanced(Y, ratio, seed)
+        kept = np.isfinite(Y).any(axis=1)
+        X, Y = X[kept], Y[kept]
+    parts = split(X, Y, seed, stratified=study.protocol == "stratified", train=study.train)
+    model = get_method(run.method).make(Search(study.cv, study.n_values, seed))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        started, cpu = time.perf_counter(), time.process_time()
+        model.fit(parts.X, parts.Y)
+        fitted, cpu_fitted = time.perf_counter(), time.process_time()
+        answers = np.asarray(model.predict(parts.X_test))
+        scores = scores_of(model, parts.X_test)
+        predicted = time.perf_counter()
+    if not np.isfinite(scores).all():
+        raise ValueError(f"the scores of {run.method} on {run.dataset} must be finite, got NaN or infinity instead.")
+    return {
+        **measures(parts.Y_test, scores, answers),
+        **settings_of(model),
+        "fit_seconds": fitted - started,
+        "fit_cpu_seconds": cpu_fitted - cpu,
+        "predict_seconds": predicted - fitted,
+        "seed": seed,
+        "n_train": len(parts.Y),
+        "n_test": len(parts.Y_test),
+        "warnings": sorted({str(warning.message)[:300] for warning in caught})[:5],
+        "versions": _versions(),
+    }
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("smtl", "numpy", "scipy", "scikit-learn", "numba"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def compare(
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    study: Study | None = None,
+    n_splits: int = 10,
+    n_jobs: int = 1,
+    retry: bool = False,
+    report: Callable[[Run, dict[str, Any], int, int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run methods on data sets, or go on with it where an earlier call ended.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Named sets, or files.
+    methods : sequence of str
+        See `get_method`.
+    out : path-like
+        The folder of the study; its runs are in ``runs.sqlite``.
+    study : Study, optional
+        Settings; those of the folder must be the same.
+    n_splits : int, default=10
+        Splits of each data set.
+    n_jobs : int, default=1
+        Processes, each with one thread.
+    retry : bool, default=False
+        Whether to run again what has failed.
+    report : callable, optional
+        Called after each run with it, its result, and how many are done of how many.
+
+    Returns
+    -------
+    list of dict
+        A row a run that was asked for, in the order of the store.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     rows = compare(["digits"], ["smtl-auc-l21"], folder, study=Study(cv=2, n_values=2), n_splits=1)
+    >>> [(row["dataset"], row["method"], row["split"], row["status"]) for row in rows]
+    [('digits', 'smtl-auc-l21', 0, 'done')]
+    """
+    study = study or Study()
+    for method in methods:
+        get_method(method)
+    # Split by split, so that a study that is stopped has something of everything.
+    wanted = [Run(str(d), m, k) for k in range(n_splits) for d in datasets for m in methods]
+    with Store(Path(out, "runs.sqlite"), asdict(study)) as store:
+        if retry:
+            store.forget_failures()
+        _work(store, study, wanted, n_jobs, report or (lambda *_: None))
+        keys = set(wanted)
+        return [row for row in store.rows() if Run(row["dataset"], row["method"], row["split"]) in keys]
+
+
+def _work(store: Store, study: Study, wanted: list[Run], n_jobs: int, report: Callable[..., None]) -> None:
+    """Keep as many runs going as there are processes, until none is left."""
+    total = len(wanted)
+    going: dict[Future[dict[str, Any]], Run] = {}
+    suspects: list[Run] = []  # one of them has brought its process down
+    executor = _executor(n_jobs)
+    try:
+        while True:
+            done = store.done()
+            left = [run for run in wanted if run not in done]
+            # After a crash one at a time, so that it is known which run it is.
+            while len(going) < (1 if suspects else n_jobs):
+                run = suspects[0] if suspects and not going else store.claim(left)
+                if run is None or (suspects and going):
+                    break
+                going[executor.submit(_guarded, study, run)] = run
+            if not going:
+                if not left:
+                    return
+                store.here()
+                time.sleep(PATIENCE / 5)  # others are at it
+                continue
+            store.here()
+            for future in wait(going, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
+                run = going.pop(future)
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    crashed = [run, *going.values()]
+                    going.clear()
+                    executor.shutdown(wait=False, cancel_futures=True)
+                    executor = _executor(n_jobs)
+                    if len(crashed) == 1:
+                        suspects = [other for other in suspects if other != run]
+                        result = {"error": "The process died: perhaps it ran out of memory, or a library crashed."}
+                    else:
+                        suspects = crashed
+                        break
+                suspects = [other for other in suspects if other != run]
+                store.finish(run, result, failed="error" in result)
+                report(run, result, len(set(wanted) & store.done()), total)
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in list((getattr(executor, "_processes", None) or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _executor(n_jobs: int) -> ProcessPoolExecutor:
+    # Not by fork: threads of numerical libraries do not survive it.
+    return ProcessPoolExecutor(n_jobs, multiprocessing.get_context("spawn"), _start, (os.getpid(),))
+
+
+def _start(parent: int) -> None:
+    """Prepare a process: one thread each, and no life beyond that of the process that started it."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    if os.name == "posix":
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def _guarded(study: Study, run: Run) -> dict[str, Any]:
+    """Return a run's result, or its error."""
+    try:
+        return run_one(study, run)
+    except Exception as error:
+        text = "".join(traceback.format_exception(error))
+        return {"error": f"{type(error).__name__}: {error}", "traceback": text[-4000:]}

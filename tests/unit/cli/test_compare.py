@@ -1,0 +1,108 @@
+"""``smtl compare`` and ``smtl reproduce`` as subprocesses: they run, are killed, go on, and say what is wrong."""
+
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from smtl.cli._study import chosen_methods
+from smtl.experiments import MEASURES, Store, method_names
+
+STUDY = [
+    "--methods",
+    "smtl-auc-l21,sklearn.neighbors.KNeighborsClassifier",
+    "--splits",
+    "3",
+    "--cv",
+    "2",
+    "--values",
+    "2",
+]
+
+
+def smtl(*words, **environment):
+    command = [sys.executable, "-m", "smtl.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=300)
+
+
+def figures(folder):
+    with Store(folder / "runs.sqlite") as store:
+        return [[row.get(key) for key in ("dataset", "method", "split", *MEASURES)] for row in store.rows()]
+
+
+def test_compare_writes_runs_report_and_tables(tmp_path):
+    done = smtl("compare", "digits", *STUDY, "--jobs", 2, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "6 runs" in done.stdout
+    assert "6 of 6" in done.stderr
+    rows = figures(tmp_path)
+    assert len(rows) == 6
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    mean = np.mean([row[3] for row in rows if row[1] == "smtl-auc-l21"])
+    cells = [cell for path in (tmp_path / "tables").glob("*.csv") for row in csv.reader(path.open()) for cell in row]
+    numbers = [float(cell) for cell in cells if cell.replace(".", "", 1).isdigit()]
+    assert any(
+        number == pytest.approx(mean, abs=1e-4) or number == pytest.approx(100 * mean, abs=1e-2) for number in numbers
+    )
+    again = smtl("compare", "digits", *STUDY, "--out", tmp_path)
+    assert again.returncode == 0
+    assert " of 6:" not in again.stderr  # nothing left to do
+    other = smtl("compare", "digits", *STUDY[:-1], 3, "--out", tmp_path)
+    assert other.returncode == 1
+    assert "n_values=2, got n_values=3" in other.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX")
+def test_killed_at_random_it_ends_with_the_same_table(tmp_path):
+    words = ["compare", "digits", *STUDY, "--jobs", 2, "--out"]
+    assert smtl(*words, tmp_path / "peace").returncode == 0
+    command = [sys.executable, "-m", "smtl.cli", *map(str, words), str(tmp_path / "war")]
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0.5, 8.0))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert smtl(*words, tmp_path / "war").returncode == 0
+    assert figures(tmp_path / "war") == figures(tmp_path / "peace")
+
+
+def test_methods_by_name_family_and_path():
+    assert chosen_methods([]) == chosen_methods(["all"]) == method_names()
+    assert len(chosen_methods(["smtl", "mtl-cls"])) == 9
+    assert chosen_methods(["br,br", "sklearn.tree.DecisionTreeClassifier"]) == [
+        "br",
+        "sklearn.tree.DecisionTreeClassifier",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["compare", "digits", "--methods", "smtl-f1-l22"], 1, "smtl-f1-l22"),
+        (["compare", "no-such-set"], 1, "no-such-set"),
+        (["compare"], 2, "DATA"),
+        (["compare", "digits", "--splits", "0"], 2, "splits"),
+        (["compare", "digits", "--protocol", "random"], 2, "protocol must be"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, words, code, text):
+    done = smtl(*words, *(["--out", tmp_path / "out"] if len(words) > 1 else []))
+    assert done.returncode == code
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_reproduce_says_which_data_are_missing(tmp_path):
+    done = smtl(
+        "reproduce", "--quick", "--out", tmp_path / "out", SMTL_DATA=tmp_path, SMTL_CACHE=tmp_path, HOME=tmp_path
+    )
+    assert done.returncode == 1
+    assert "flags" in done.stderr
+    assert "--skip-missing" in done.stderr

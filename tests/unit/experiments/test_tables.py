@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import csv
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smtl.experiments.tables import NOTHING, Cell, Column, Row, Table, number, p_value, percent, seconds
+
+HOSTILE = 'a|b & <script>alert("1")</script> 50% of $x_1$ {~^}\\'
+
+
+def table() -> Table:
+    columns = [
+        Column("Method", "method", text=True),
+        Column("ours", "auc", "AUC", "auc", spread=True),
+        Column("paper", "auc_paper", "AUC", "auc"),
+    ]
+    rows = [
+        Row([Cell(HOSTILE, "hostile"), Cell("61.23 ± 1.00", 0.6123456789, 0.01, bold=True), Cell("60.0", 0.6)]),
+        Row([Cell("BR"), Cell(NOTHING), Cell(NOTHING)]),
+    ]
+    return Table("t", "A & B", columns, rows, [Row([Cell("won"), Cell("1 of 2"), Cell("")])])
+
+
+def test_csv_holds_the_unrounded_figures() -> None:
+    lines = list(csv.DictReader(table().to_csv().splitlines()))
+    assert [line["method"] for line in lines] == ["hostile", "BR"]
+    assert float(lines[0]["auc"]) == 0.6123456789
+    assert float(lines[0]["auc_std"]) == 0.01
+    assert lines[1] == {"method": "BR", "auc": "", "auc_std": "", "auc_paper": ""}
+
+
+def test_markdown_has_as_many_cells_as_columns_and_no_markup_of_names() -> None:
+    lines = table().to_markdown().splitlines()
+    assert lines[0] == "A &amp; B"
+    assert lines[3] == "|:--|--:|--:|"
+    for line in lines[2:]:
+        assert len(re.findall(r"(?<!\\)\|", line)) == 4
+        assert "<" not in line
+    assert "**61.23 ± 1.00**" in lines[4]
+
+
+def test_latex_has_as_many_cells_as_columns_and_no_open_commands() -> None:
+    text = table().to_latex()
+    body = text.split(r"\midrule")[1] + text.split(r"\midrule")[2].split(r"\bottomrule")[0]
+    lines = [line for line in body.splitlines() if line]
+    assert len(lines) == 3
+    for line in lines:
+        assert line.endswith(r" \\")
+        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        assert not re.search(r"(?<!\\)[%#_]", line)
+        for opened, closed in ("{}",):
+            assert len(re.findall(rf"(?<!\\)\{opened}", line)) == len(re.findall(rf"(?<!\\)\{closed}", line))
+    assert r"\multicolumn{2}{c}{AUC}" in text
+    assert r"\textbf{61.23 $\pm$ 1.00}" in text
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 4))
+def test_a_number_is_the_nearest_that_can_be_written(value: float, digits: int) -> None:
+    text = number(value, digits).replace("\N{MINUS SIGN}", "-")
+    assert abs(float(text) - value) <= 0.5 * 10**-digits + 1e-9
+    assert not text.startswith("-0") or float(text) != 0.0
+
+
+@given(st.floats(1e-4, 1e5))
+def test_seconds_keep_three_digits(value: float) -> None:
+    assert float(seconds(value)) == pytest.approx(value, rel=5e-3, abs=5e-7)
+
+
+def test_what_is_not_there_is_a_dash() -> None:
+    nan = math.nan
+    assert {number(nan), number(None), percent(nan, 0.1), percent(None), seconds(nan), p_value(nan)} == {NOTHING}
+    assert percent(0.5, nan) == "50.00"
