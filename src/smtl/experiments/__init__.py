@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smtl.experiments.methods import Method, Search, get_method, method_names
-from smtl.experiments.protocol import MEASURES, TaskFolds, measures, split
+from smtl.experiments.protocol import TaskFolds, measures, split
 from smtl.experiments.report import write_report
 from smtl.experiments.results import Results
 from smtl.experiments.runner import Study, compare, run_one
@@ -11,7 +11,6 @@ from smtl.experiments.statistics import Paired, Ranks, critical_difference, holm
 from smtl.experiments.store import Run, Store, StudyError
 
 __all__ = [
-    "MEASURES",
     "Method",
     "Paired",
     "Ranks",

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from smtl.cli._study import chosen_methods
-from smtl.experiments import MEASURES, Store, method_names
+from smtl.experiments import Store, method_names
+from smtl.experiments.protocol import MEASURES
 
 STUDY = [
     "--methods",
@@ -60,12 +61,12 @@ def test_compare_writes_runs_report_and_tables(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX")
 def test_killed_at_random_it_ends_with_the_same_table(tmp_path):
-    words = ["compare", "digits", *STUDY, "--jobs", 2, "--out"]
+    words = ["compare", "digits", *STUDY, "--out"]
     assert smtl(*words, tmp_path / "peace").returncode == 0
     command = [sys.executable, "-m", "smtl.cli", *map(str, words), str(tmp_path / "war")]
-    for _ in range(3):
+    for _ in range(2):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(random.uniform(0.5, 8.0))
+        time.sleep(random.uniform(2.0, 8.0))
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert smtl(*words, tmp_path / "war").returncode == 0

@@ -178,7 +178,7 @@ METRICS = [FBeta(0.1), FBeta(0.5), FBeta(1), FBeta(2), Jaccard(), GMean(), AUCLa
 FORMULAS = [*map(f_loss, (0.1, 0.5, 1, 2)), jaccard_loss, gmean_loss, swapped_pairs]
 
 
-@pytest.mark.parametrize(("metric", "loss"), list(zip(METRICS, FORMULAS, strict=True)), ids=repr)
+@pytest.mark.parametrize(("metric", "loss"), list(zip(METRICS, FORMULAS, strict=True)), ids=map(repr, METRICS))
 def test_labelling_oracle_on_more_rows(metric, loss):
     rng = np.random.default_rng()
     for n in rng.integers(9, 201, 100):
