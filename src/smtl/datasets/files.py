@@ -8,7 +8,8 @@ import io
 import os
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import IO, TextIO, TypeAlias, cast
@@ -106,7 +107,7 @@ def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Ge
     block : bytes
         Whole lines, without the last line's end.
     """
-    with opened(path) as (stream, compressed):
+    with opened(path) as (stream, compressed), closing(_chunks(stream, size, ahead=compressed)) as chunks:
         limit = MOST_BYTES if max_bytes is None else max_bytes
         if max_bytes is None and compressed:
             limit = min(limit, _FREE + _RATIO * os.path.getsize(path))
@@ -114,7 +115,7 @@ def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Ge
         pieces: list[bytes] = []  # of a line that goes on: joined once, so that a long line costs no more than many
         while True:
             try:
-                chunk = stream.read(min(size, limit + 1 - n_bytes))
+                chunk = next(chunks, b"")
             except (EOFError, OSError, ValueError, zlib.error) as error:
                 if not compressed:
                     raise
@@ -146,6 +147,18 @@ def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Ge
             raise DatasetError("must have data, got an empty file instead; get the file again.", path)
         if rest := b"".join(pieces):
             yield line, rest
+
+
+def _chunks(stream: IO[bytes], size: int, *, ahead: bool) -> Generator[bytes, None, None]:
+    """Read a stream, one chunk ahead if asked: decompressing in a thread leaves the interpreter to who parses."""
+    if not ahead:
+        yield from iter(lambda: stream.read(size), b"")
+        return
+    with ThreadPoolExecutor(1) as executor:
+        coming = executor.submit(stream.read, size)
+        while chunk := coming.result():
+            coming = executor.submit(stream.read, size)
+            yield chunk
 
 
 def text_blocks(path: Source, max_bytes: int | None = None) -> Generator[tuple[int, str], None, None]:
