@@ -1,10 +1,12 @@
 """The Python of README and docs runs, the README's commands do what they say, and its lists are complete."""
 
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
+import smtl.cli
 from smtl.metrics import metric_names
 from smtl.penalties import penalty_names
 from smtl.solvers import solver_names
@@ -29,7 +31,8 @@ def test_has_the_examples():
 
 
 def test_each_command_sets_up_all_it_needs():
-    commands = [line for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.M | re.S) for line in block.splitlines()]
+    start = TEXT.split("## Use it")[0]
+    commands = [line for block in re.findall(r"^```sh\n(.*?)^```$", start, re.M | re.S) for line in block.splitlines()]
     assert len(commands) == 2
     assert all(re.match(r"python3\.11 -m venv \.venv && \.venv/bin/pip install ", line) for line in commands)
 
@@ -37,6 +40,12 @@ def test_each_command_sets_up_all_it_needs():
 @pytest.mark.parametrize("name", [*metric_names(), *penalty_names(), *solver_names()])
 def test_lists_every_name(name):
     assert f'`"{name}"`' in TEXT.split("## What there is")[1]
+
+
+def test_the_other_commands_are_there():
+    words = re.findall(r"^smtl (\w+)", TEXT, re.M)
+    assert words
+    assert set(words) <= {module.name for module in pkgutil.iter_modules(smtl.cli.__path__)}
 
 
 def test_links_lead_somewhere():
