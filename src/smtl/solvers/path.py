@@ -125,8 +125,9 @@ def solve_path(
             start = _onwards(start, done, C)
         problem.C = C
         solution = solve(problem, solver, start=start, **options)
-        done = [*done[-1:], (C, solution.start.S)]
-        start = solution.start
+        best = np.asfortranarray(solution.certificate.W)  # nearer to the optimum than the last weights
+        done = [*done[-1:], (C, best)]
+        start = replace(solution.start, S=best)
         if solution.n_iter <= UNADAPTED and mu is not None:
             start = replace(start, mu=mu * C / done[0][0])
         yield solution
