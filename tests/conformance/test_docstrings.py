@@ -12,6 +12,7 @@ PACKAGES = [
     "smtl.estimators",
     "smtl.experiments",
     "smtl.metrics",
+    "smtl.model",
     "smtl.penalties",
     "smtl.plotting",
     "smtl.solvers",

@@ -27,6 +27,8 @@ def convert(
 
     The options tell how IN is to be read.
     OUT is written in the format that its suffix names; it takes its place once it is whole.
+
+    Example: smtl convert yeast.arff yeast.csv
     """
     check_writable(out, advice="choose another OUT")
     if out.exists() and Path(source).exists() and out.samefile(source):

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GROUP"]
 
-GROUP = typer.Typer(rich_markup_mode=None, help="List the named data sets, or show what is in one.")
+GROUP = typer.Typer(
+    rich_markup_mode=None, help="List the named data sets, or show what is in one: smtl datasets show digits."
+)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

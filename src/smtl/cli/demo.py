@@ -55,6 +55,8 @@ def demo(
     The data are scikit-learn's digits: for each digit, is it this one?
     60 % of the rows are for training, the same share of each digit.
     Nothing is downloaded.
+
+    Example: smtl demo --metric auc --out auc.png
     """
     from smtl.cli._figure import SUFFIXES
 

@@ -386,6 +386,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
         ).fit(X, y, tasks)
         for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
             setattr(self, name, getattr(final, name))

@@ -1,4 +1,4 @@
-"""The compiled parts: plain numba functions on arrays, imported only when a model is fitted.
+"""The compiled parts: plain numba functions on arrays, imported only when a model is fitted or numbers are read.
 
 Conventions
 -----------

@@ -1,0 +1,108 @@
+"""``smtl evaluate``: how well a model does on data with labels."""
+
+from __future__ import annotations
+
+import json as to_json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from smtl.cli._model_options import Json, Model, figure, interval, list_of, plain_table, read_for_model, read_saved
+from smtl.cli._reading import one_line_errors, with_reading_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["evaluate"]
+
+_TABLES = ("csv", "parquet")
+
+
+@with_reading_options
+def evaluate(
+    model: Model,
+    source: Annotated[str, typer.Argument(metavar="DATA", help="A file of any format, or the name of a set.")],
+    reading: dict[str, Any],
+    draws: Annotated[
+        int, typer.Option("--bootstrap", min=0, metavar="NUMBER", help="Draws for the intervals; 0 for none.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For the draws.")] = 0,
+    ignore: Annotated[str | None, typer.Option(metavar="NAMES", help="Columns that are no features.")] = None,
+    json: Json = False,
+) -> None:
+    """Judge a model on data with labels, with 95 % intervals.
+
+    The intervals are of the bootstrap: rows are drawn again with replacement, all tasks together.
+
+    Example: smtl evaluate songs.skops test.csv --labels calm,sad
+    """
+    fitted, metadata = read_saved(model)
+    data = read_for_model(source, reading | _as_in_training(source, reading, metadata))
+
+    from smtl.datasets.checksum import checksum
+    from smtl.model.evaluation import evaluate as judge
+    from smtl.model.matching import arranged
+    from smtl.model.scores import answers_of, classifier_of, task_scores
+    from smtl.model.training import check_finite, targets_for
+
+    with one_line_errors():
+        check_finite(data)
+        X = arranged(data, metadata["features"], metadata["named_features"], list_of(ignore))
+        truth = targets_for(data, metadata["tasks"], classifier_of(fitted))
+        scores = task_scores(fitted, X, data.tasks if metadata["kind"] == "tasks" else None)
+        result = judge(truth, scores, answers_of(scores, metadata["kind"]), draws=draws, seed=seed)
+    result["tasks"] = [{"name": name, **task} for name, task in zip(metadata["tasks"], result["tasks"], strict=True)]
+    trained = metadata.get("data") or {}
+    seen = checksum(data) == trained.get("checksum")
+    if json:
+        known = {"model": str(model), "data": source, "training_data": seen, "bootstrap": draws}
+        print(to_json.dumps(known | result, indent=2, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    _print(Console(highlight=False), result, draws)
+    if seen:
+        n = (metadata.get("training") or {}).get("rows")
+        print(f"\nThese are the data that the model was made of: {n:,} of the rows it has learnt from.")
+
+
+def _as_in_training(source: str, reading: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return options for the labels of a table as they were in training, unless the user gives others."""
+    trained = (metadata.get("columns") or {}).get("reading") or {}
+    if any(reading.get(key) is not None for key in ("labels", "prefix", "last", "class_column")):
+        trained = {key: value for key, value in trained.items() if key == "tasks"}
+    if not trained or not Path(source).is_file():
+        return {}
+    from smtl.datasets import format_of
+
+    with one_line_errors():
+        form = format_of(source)
+    return {key: value for key, value in trained.items() if reading.get(key) is None} if form in _TABLES else {}
+
+
+def _print(console: Console, result: dict[str, Any], draws: int) -> None:
+    """Print a line for each task, and the means."""
+    from rich.markup import escape
+
+    table = plain_table()
+    table.add_column("Task", overflow="fold", min_width=10)
+    for heading in ("Positives", "Prec.", "Recall", "F1", "AUC"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for task in result["tasks"]:
+        table.add_row(
+            escape(task["name"]),
+            f"{task['positives']:,}",
+            figure(task["precision"]),
+            figure(task["recall"]),
+            interval(task, "f1"),
+            interval(task, "auc"),
+        )
+    table.add_section()
+    for name, entry in (("Mean", result["macro"]), ("Pooled", result["micro"])):
+        auc = interval(entry, "auc") if "auc" in entry else ""
+        table.add_row(name, "", figure(entry["precision"]), figure(entry["recall"]), interval(entry, "f1"), auc)
+    console.print(table)
+    lines = {"Rows": f"{result['rows']:,}", "Intervals": f"95 %, {draws:,} draws of the bootstrap" if draws else "none"}
+    for name, value in lines.items():
+        console.print(f"{name + ':':<18}{value}", soft_wrap=True)

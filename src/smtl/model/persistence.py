@@ -1,0 +1,237 @@
+"""Models as files, with skops: what is loaded is data, never code."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.model.archive import pack, read_archive, unpack, write_whole
+from smtl.model.errors import ModelError
+from smtl.model.schema import trusted_types
+from smtl.model.scores import classifier_of, task_scores
+
+__all__ = ["load_model", "model_metadata", "read_model", "save_model"]
+
+Source: TypeAlias = str | PathLike[str]
+
+# Files of the same format are read by all versions that know it.
+FORMAT = 1
+_PROBE_ROWS = 3
+_LIBRARIES = ("smtl", "scikit-learn", "numpy", "skops")
+
+
+def save_model(
+    model: Any,
+    path: Source,
+    *,
+    feature_names: Sequence[str] | None = None,
+    task_names: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Save a fitted model as one file that holds data only.
+
+    The file takes its place only once it is whole: a kill while it is written leaves what was there.
+
+    Parameters
+    ----------
+    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+        A fitted model. A pipeline may have SimpleImputer, StandardScaler and MaxAbsScaler before it.
+    path : path-like
+        The file; by custom its name ends in ``.skops``.
+    feature_names : sequence of str, optional
+        Names of the features. By default those that the model was fitted with, or x0, x1, ...
+    task_names : sequence of str, optional
+        Names of the tasks. By default ``task_names_``.
+    metadata : mapping, optional
+        More to know about the model, plain JSON: how it was trained, what it scored.
+
+    Raises
+    ------
+    ModelError
+        If the model holds anything that `load_model` would refuse: a metric of your own, for example.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from smtl import SMTLClassifier
+    >>> X, Y = make_multilabel_classification(100, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), SMTLClassifier()).fit(X, Y)
+    >>> with TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder, "model.skops"), metadata={"author": "Ada"})
+    ...     same = load_model(Path(folder, "model.skops"))
+    >>> bool((same.predict(X) == model.predict(X)).all())
+    True
+    """
+    import skops.io
+
+    path = Path(path)
+    final = classifier_of(model)
+    d = model.n_features_in_
+    given = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    features = [f"x{j}" for j in range(d)] if given is None else [str(name) for name in given]
+    tasks = [str(name) for name in (final.task_names_ if task_names is None else task_names)]
+    for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(final.coef_))):
+        if len(names) != n:
+            raise ValueError(f"{what} must have {n} names, got {len(names)} instead.")
+    known = {
+        "format": FORMAT,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "features": features,
+        "named_features": given is not None,
+        "tasks": tasks,
+        "kind": final._kind,
+        **(metadata or {}),
+        "probe": _probe(model, d).tolist(),
+    }
+    try:
+        content = pack(skops.io.dumps(model), known)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"cannot be written: {error}", path) from error
+    unpack(content, path)  # a file that could not be loaded is not written
+    write_whole(content, path)
+
+
+def load_model(path: Source) -> Any:
+    """Load a model that `save_model` or ``smtl fit`` has written.
+
+    Before anything is constructed, the file's digest is compared, and every type in it with a list of what a model
+    needs. A file that holds anything else is refused, and nothing of it is run.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    SMTLClassifier, SMTLClassifierCV or Pipeline
+        The model.
+
+    Raises
+    ------
+    ModelError
+        With the reason.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.pickle")
+    ...     _ = path.write_bytes(pickle.dumps([1, 2]))
+    ...     load_model(path)
+    Traceback (most recent call last):
+        ...
+    smtl.model.errors.ModelError: ...model.pickle: must be a model that smtl fit or save_model has written, got a pickle
+    instead; it was not loaded.
+    """
+    return read_model(path)[0]
+
+
+def model_metadata(path: Source) -> dict[str, Any]:
+    """Return what is known about a model, without constructing it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict
+        Plain JSON: ``versions``, ``created``, ``features``, ``tasks``, and what ``metadata`` of `save_model` had; of
+        models from ``smtl fit``, ``data``, ``training`` and ``scores``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit(*make_multilabel_classification(100, n_features=4, random_state=0))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder, "model.skops"), task_names=["a", "b", "c", "d", "e"])
+    ...     model_metadata(Path(folder, "model.skops"))["features"]
+    ['x0', 'x1', 'x2', 'x3']
+    """
+    path = Path(path)
+    return _checked(unpack(read_archive(path), path), path)
+
+
+def read_model(path: Source) -> tuple[Any, dict[str, Any]]:
+    """Return a model, and what is known about it."""
+    path = Path(path)
+    content = read_archive(path)
+    metadata = _checked(unpack(content, path), path)
+
+    import skops.io
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    try:
+        with warnings.catch_warnings():
+            # Another version of scikit-learn: whether that matters, the probe says.
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            model = skops.io.loads(content, trusted=[*trusted_types(), "numpy.dtype"])
+            final = classifier_of(model)
+            d, m = len(metadata["features"]), len(metadata["tasks"])
+            if final.coef_.shape[0] != m or model.n_features_in_ != d or final._kind != metadata["kind"]:
+                raise ValueError("its weights do not fit its names")
+            same = np.allclose(_probe(model, d), np.array(metadata["probe"]), rtol=1e-6, atol=1e-9)
+    except Exception as error:  # whatever a file that is made up, or of another version, leads to
+        raise ModelError(_why_not(metadata, f"{type(error).__name__}: {error}"), path) from error
+    if not same:
+        raise ModelError(_why_not(metadata, "its scores are not those it had when it was saved"), path)
+    return model, metadata
+
+
+def _checked(metadata: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return metadata that have what every model's have."""
+    form = metadata.get("format")
+    if form != FORMAT:
+        raise ModelError(
+            f"must be of format {FORMAT}, got {form!r} instead, written by smtl {_version(metadata, 'smtl')}; this is "
+            f"smtl {version('smtl')}. Upgrade smtl, or train the model again.",
+            path,
+        )
+    for key in ("features", "tasks"):
+        names = metadata.get(key)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ModelError(f"must have a list of names as {key!r} in its metadata, got something else.", path)
+    for key, kind in (("versions", dict), ("probe", list), ("kind", str)):
+        if not isinstance(metadata.get(key), kind):
+            raise ModelError(f"must have {key!r} in its metadata, got something else.", path)
+    return metadata
+
+
+def _why_not(metadata: dict[str, Any], reason: str) -> str:
+    then = ", ".join(f"{name} {_version(metadata, name)}" for name in ("smtl", "scikit-learn"))
+    now = ", ".join(f"{name} {version(name)}" for name in ("smtl", "scikit-learn"))
+    return (
+        f"cannot be used: {reason}. It was written with {then}; this is {now}. Use those versions, or train it again."
+    )
+
+
+def _version(metadata: dict[str, Any], name: str) -> str:
+    versions = metadata.get("versions")
+    return str(versions.get(name, "(unknown)") if isinstance(versions, dict) else "(unknown)")[:40]
+
+
+def _probe(model: Any, d: int) -> npt.NDArray[np.float64]:
+    """Return the scores of a few made-up rows: what shows whether a loaded model still is what it was."""
+    rows = np.arange(_PROBE_ROWS * d, dtype=np.float64).reshape(_PROBE_ROWS, d)
+    return task_scores(model, np.sin(rows + 1.0))

@@ -1,0 +1,101 @@
+"""What a model says of rows: a score and an answer for each task."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.scoring import as_answers
+
+__all__ = ["answers_of", "classifier_of", "task_scores"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+
+def classifier_of(model: Any) -> Any:
+    """Return the classifier that a model is, or ends in.
+
+    Parameters
+    ----------
+    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+        A fitted model.
+
+    Returns
+    -------
+    SMTLClassifier or SMTLClassifierCV
+        The classifier.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit([[0.0], [1.0]], [0, 1])
+    >>> classifier_of(Pipeline([("model", model)])) is model
+    True
+    """
+    final = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not isinstance(final, LinearTasksClassifier):
+        raise TypeError(
+            "model must be an SMTLClassifier, an SMTLClassifierCV or a Pipeline that ends in one, got "
+            f"{type(final).__name__} instead."
+        )
+    check_is_fitted(final)
+    return final
+
+
+def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
+    """Return scores with a column a task, or one column where each row is to be answered for its own task.
+
+    Parameters
+    ----------
+    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+        A fitted model.
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Features.
+    tasks : ndarray of shape (n_samples,), optional
+        The task of each row.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_tasks) or (n_samples, 1)
+        Above zero answers yes.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit([[0.0], [1.0]], [0, 1])
+    >>> task_scores(model, np.array([[0.0], [1.0]])).shape
+    (2, 1)
+    """
+    final = classifier_of(model)
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        X = model[:-1].transform(X)
+    scores = np.asarray(final.decision_function(X) if tasks is None else final.decision_function(X, tasks=tasks))
+    return scores.reshape(X.shape[0], -1).astype(np.float64, copy=False)
+
+
+def answers_of(scores: Float, kind: str) -> npt.NDArray[np.int8]:
+    """Return 0 and 1: yes where the score is above zero, and of several classes for the one with the highest score.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_tasks)
+        From `task_scores`.
+    kind : str
+        The kind of the model's targets.
+
+    Returns
+    -------
+    ndarray of int8 of the same shape
+        Answers.
+
+    Examples
+    --------
+    >>> answers_of(np.array([[0.5, -1.0, 2.0]]), "multilabel"), answers_of(np.array([[0.5, -1.0, 2.0]]), "multiclass")
+    (array([[1, 0, 1]], dtype=int8), array([[0, 0, 1]], dtype=int8))
+    """
+    return ((as_answers(scores) if kind == "multiclass" else scores) > 0).astype(np.int8)

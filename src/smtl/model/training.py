@@ -1,0 +1,329 @@
+"""A pipeline from data to answers: missing features are filled, features put on one scale, the tasks learnt jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from smtl.datasets import Dataset
+from smtl.estimators import SMTLClassifier, SMTLClassifierCV
+from smtl.estimators.folds import stratified_folds
+from smtl.estimators.targets import Targets, read_targets
+
+__all__ = [
+    "Settings",
+    "check_data",
+    "check_finite",
+    "hold_out",
+    "make_model",
+    "named_labels",
+    "rows_of",
+    "targets_for",
+    "targets_of",
+    "without_columns",
+]
+
+Rows: TypeAlias = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is trained.
+
+    Attributes
+    ----------
+    metric, penalty : str
+        Names.
+    C : {"cv", "auto"} or float
+        "cv": chosen by cross-validation.
+    cv, n_values : int
+        Folds and values of C of that search.
+    threshold : str or float, optional
+        How the cut is chosen; None for the estimator's own way.
+    scale : bool
+        Whether to put features on one scale.
+    seed : int
+        For folds and splits.
+    jobs : int
+        Threads.
+
+    Examples
+    --------
+    >>> Settings(C=0.5).metric
+    'f1'
+    """
+
+    metric: str = "f1"
+    penalty: str = "l21"
+    C: str | float = "cv"
+    cv: int = 5
+    n_values: int = 20
+    threshold: str | float | None = None
+    scale: bool = True
+    seed: int = 0
+    jobs: int = 1
+
+
+class _NamedColumns(np.ndarray):
+    """A matrix of labels that knows the names of its columns, as a data frame does."""
+
+    columns: list[str]
+
+
+def make_model(settings: Settings, *, sparse: bool, verbose: int = 0) -> Pipeline:
+    """Return the pipeline that is to be fitted.
+
+    Dense features are standardised, and missing ones take the mean; sparse features are divided by their largest
+    absolute value, and missing ones are zero.
+
+    Parameters
+    ----------
+    settings : Settings
+        How to train.
+    sparse : bool
+        Whether the features are sparse.
+    verbose : int, default=0
+        For the classifier.
+
+    Returns
+    -------
+    Pipeline
+        Its steps are ``impute``, ``scale`` (unless the settings say no) and ``classifier``.
+
+    Examples
+    --------
+    >>> make_model(Settings(C=0.5), sparse=True).named_steps["scale"]
+    MaxAbsScaler()
+    """
+    fill: dict[str, Any] = {"strategy": "constant", "fill_value": 0.0} if sparse else {"strategy": "mean"}
+    steps: list[tuple[str, Any]] = [("impute", SimpleImputer(**fill, keep_empty_features=True))]
+    if settings.scale:
+        steps.append(("scale", MaxAbsScaler() if sparse else StandardScaler()))
+    common: dict[str, Any] = {
+        "n_jobs": settings.jobs,
+        "random_state": settings.seed,
+        "verbose": verbose,
+        **({} if settings.threshold is None else {"threshold": settings.threshold}),
+    }
+    if settings.C == "cv":
+        classifier: Any = SMTLClassifierCV(
+            settings.metric, settings.penalty, Cs=settings.n_values, cv=settings.cv, **common
+        )
+    else:
+        classifier = SMTLClassifier(settings.metric, settings.penalty, C=settings.C, **common)
+    return Pipeline([*steps, ("classifier", classifier)])
+
+
+def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
+    """Return the data without some columns; of a nominal one, without all of its values.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    names : collection of str
+        Columns.
+
+    Returns
+    -------
+    Dataset
+        The rest.
+
+    Examples
+    --------
+    >>> data = Dataset(np.eye(3), np.eye(3), ("id", "key=major", "key=minor"))
+    >>> without_columns(data, ["key"]).feature_names
+    ('id',)
+    """
+    known = data.feature_names or tuple(f"x{j}" for j in range(data.X.shape[1]))
+    for name in names:
+        if not any(feature == name or feature.startswith(f"{name}=") for feature in known):
+            raise ValueError(f"columns to ignore must be features, got {name!r} instead.")
+    keep = [j for j, feature in enumerate(known) if not any(feature == n or feature.startswith(f"{n}=") for n in names)]
+    return replace(data, X=data.X[:, keep], feature_names=tuple(known[j] for j in keep))
+
+
+def named_labels(data: Dataset) -> tuple[Any, list[str]]:
+    """Return labels in the form that `fit` takes, and the names of the tasks.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+
+    Returns
+    -------
+    Y : ndarray
+        A matrix whose columns have names, or a vector for a single label and where tasks have their own rows.
+    names : list of str
+        Of the tasks.
+
+    Examples
+    --------
+    >>> named_labels(Dataset(np.eye(2), np.array([[1], [0]]), label_names=("red",)))
+    (array([1, 0]), ['red'])
+    """
+    if data.tasks is not None:
+        return data.Y, [str(task) for task in np.unique(data.tasks).tolist()]
+    Y = data.Y.toarray() if sp.issparse(data.Y) else data.Y
+    names = list(data.label_names or map(str, range(Y.shape[1])))
+    if Y.shape[1] == 1:
+        return Y[:, 0], names
+    named = np.asarray(Y).view(_NamedColumns)
+    named.columns = names
+    return named, names
+
+
+def targets_of(data: Dataset) -> Targets:
+    """Return the labels of a data set as tasks.
+
+    Examples
+    --------
+    >>> targets_of(Dataset(np.eye(2), np.array([[1, 0], [0, 1]]))).counts()
+    (array([1, 1]), array([1, 1]))
+    """
+    return read_targets(data.X, named_labels(data)[0], data.tasks)
+
+
+def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets:
+    """Return the labels of new data as the tasks of a model, matched by name.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data. Labels without names are taken by their position.
+    names : sequence of str
+        The model's tasks.
+    classifier : SMTLClassifier or SMTLClassifierCV
+        The model's classifier.
+
+    Returns
+    -------
+    Targets
+        The truth. Labels that the model does not have are left out.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit([[0.0], [1.0], [2.0]], [[0, 1], [0, 0], [1, 0]])
+    >>> data = Dataset(np.eye(2), np.array([[1, 0], [1, 1]]), label_names=("sad", "calm"))
+    >>> targets_for(data, ["calm", "sad"], model).Y
+    array([[-1,  1],
+           [ 1,  1]], dtype=int8)
+    """
+    if (data.tasks is None) != (classifier._kind != "tasks"):
+        raise ValueError(
+            "the data must have a column that says each row's task, as the training data had, got none; "
+            "pass --task-column."
+            if data.tasks is None
+            else "the data must have labels in columns, as the training data had, got a task for each row instead."
+        )
+    if data.tasks is not None:
+        task = classifier._task_numbers(data.tasks, len(data.tasks))
+        return Targets("tasks", np.array([0, 1]), classifier.task_names_, _signs(data.Y), task)
+    Y = _signs(data.Y.toarray() if sp.issparse(data.Y) else data.Y)
+    if data.label_names is None:
+        if Y.shape[1] != len(names):
+            raise ValueError(f"there must be {len(names)} labels, as the model has, got {Y.shape[1]} instead.")
+    else:
+        place = {name: j for j, name in enumerate(data.label_names)}
+        missing = [name for name in names if name not in place]
+        if missing:
+            known = ", ".join(data.label_names[:8])
+            raise ValueError(f"the labels must be those of the model; {missing[0]!r} is missing, there are: {known}.")
+        Y = Y[:, [place[name] for name in names]]
+    return Targets("multilabel", np.arange(len(names)), np.asarray(names), Y)
+
+
+def _signs(labels: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    return np.where(np.isnan(labels), 0, np.where(labels > 0, 1, -1)).astype(np.int8)
+
+
+def check_data(data: Dataset) -> None:
+    """Refuse data that nothing can be learnt from: infinite features, or no label with both classes.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+
+    Examples
+    --------
+    >>> check_data(Dataset(np.eye(2), np.array([[1], [1]])))
+    Traceback (most recent call last):
+        ...
+    ValueError: at least one label must have rows of both classes, 0 and 1, got none; the only label is 1 in all rows.
+    """
+    check_finite(data)
+    if data.X.shape[1] == 0:
+        raise ValueError("there must be at least one feature, got none.")
+    named = data.Y if data.tasks is None else data.Y[:, None]
+    values = np.asarray(named.toarray() if sp.issparse(named) else named, dtype=np.float64)
+    if np.isnan(values).all():
+        raise ValueError("at least one row must have a label, got none.")
+    if len(targets_of(data).learnable()) == 0:
+        what = "the only label is" if values.shape[1] == 1 else "the labels are"
+        found = np.unique(values[~np.isnan(values)])
+        which = f"{what} {found[0]:.0f} in all rows" if len(found) == 1 else "each is the same in all rows"
+        raise ValueError(f"at least one label must have rows of both classes, 0 and 1, got none; {which}.")
+
+
+def check_finite(data: Dataset) -> None:
+    """Refuse infinite features, by name."""
+    values = data.X.data if sp.issparse(data.X) else data.X
+    infinite = np.isinf(values)
+    if infinite.any():
+        column = data.X.indices[infinite][0] if sp.issparse(data.X) else np.argwhere(infinite)[0][1]
+        name = (data.feature_names or {column: f"x{column}"})[column]
+        raise ValueError(f"features must be finite (or missing), got an infinite value in {name!r}.")
+
+
+def hold_out(data: Dataset, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows to train on and those to test on, each task's positives and negatives in the same proportion.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    share : float
+        Of the rows to test on, 0 for none.
+    seed : int
+        For the split.
+
+    Returns
+    -------
+    train, test : ndarray
+        Ascending row numbers.
+
+    Examples
+    --------
+    >>> train, test = hold_out(Dataset(np.eye(8), np.array([[0, 1] * 4]).T), 0.25, seed=0)
+    >>> len(train), len(test)
+    (6, 2)
+    """
+    n = data.X.shape[0]
+    if share == 0:
+        return np.arange(n), np.arange(0)
+    if not 0 < round(share * n) < n:
+        raise ValueError(f"test-size must leave rows on both sides of the split of {n} rows, got {share!r} instead.")
+    X = data.X
+    if np.isnan(X.data if sp.issparse(X) else X).any():
+        X = X.copy()
+        values = X.data if sp.issparse(X) else X
+        values[np.isnan(values)] = 0.0
+    part = stratified_folds(X, targets_of(data), [1.0 - share, share], np.random.RandomState(seed))
+    return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+
+
+def rows_of(data: Dataset, rows: Rows) -> Dataset:
+    """Return some of the rows."""
+    tasks = None if data.tasks is None else data.tasks[rows]
+    return replace(data, X=data.X[rows], Y=data.Y[rows], tasks=tasks)

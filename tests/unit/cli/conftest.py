@@ -1,0 +1,97 @@
+"""Commands as users run them, in a process of their own or, to save the time to start one, in this one."""
+
+import io
+import os
+import subprocess
+import sys
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+
+FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "SMTL_DATA")
+
+SEARCH = ("--values", "5", "--cv", "3", "--json")
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Run a command in a folder of its own."""
+
+    def run(*arguments, environment=None, **options):
+        kept = {key: value for key, value in os.environ.items() if key not in FORCING}
+        own = {"PYTHONUTF8": "1", "SMTL_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+        return subprocess.run(
+            [sys.executable, "-m", "smtl.cli", *map(str, arguments)],
+            **({"capture_output": True, "text": True, "cwd": tmp_path, "timeout": 300} | options),
+            env=kept | own | (environment or {}),
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run a command in this process; return its exit code and what it printed."""
+    from smtl.cli import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["smtl", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SMTL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    return run
+
+
+@pytest.fixture
+def fails(command):
+    """Run a command that must fail with one line; return the line."""
+
+    def run(*arguments, code=1):
+        ended, output, error = command(*arguments)
+        assert ended == code, (output, error)
+        assert error.startswith("Error: ")
+        assert error.count("\n") == 1
+        assert output == ""
+        return error
+
+    return run
+
+
+def write_songs(path, n=200, seed=0):
+    """Write a table with holes, a nominal column and two labels; return its numbers and labels."""
+    rng = np.random.default_rng(seed)
+    beat, year = rng.normal(size=n), rng.integers(1950, 2000, size=n)
+    key = rng.choice(["major", "minor", "none, at all"], size=n)
+    calm = (beat + 2.0 * (key == "minor") + 0.3 * rng.normal(size=n) > 0.5).astype(int)
+    sad = ((year > 1980) ^ (rng.random(n) < 0.05)).astype(int)
+    lines = ["beat,key,year,calm,sad"]
+    for i in range(n):
+        shown = "" if i % 10 == 3 else repr(float(beat[i]))
+        lines.append(f'{shown},"{key[i]}",{year[i]},{calm[i]},{sad[i]}')
+    path.write_text("\n".join(lines) + "\n")
+    return beat, key, year, np.column_stack([calm, sad])
+
+
+@pytest.fixture(scope="session")
+def songs(tmp_path_factory):
+    """Return a folder with songs.csv, the model songs.skops that smtl fit makes of it, and what that printed."""
+    from smtl.cli import main
+
+    folder = tmp_path_factory.mktemp("songs")
+    write_songs(folder / "songs.csv")
+    arguments = ["fit", str(folder / "songs.csv"), "--labels", "calm,sad", "-o", str(folder / "songs.skops"), *SEARCH]
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        patch.setattr(sys, "argv", ["smtl", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 0
+    (folder / "fit.json").write_text(printed.getvalue())
+    return folder

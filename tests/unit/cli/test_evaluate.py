@@ -1,0 +1,77 @@
+"""`smtl evaluate`: scikit-learn's figures, with intervals, on data that are matched by name."""
+
+import json
+
+import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+
+import real_data
+from smtl.datasets import load_dataset, read_csv
+from smtl.model import load_model
+
+needs_data = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
+
+
+def test_a_process_says_what_scikit_learn_says(process, songs):
+    done = process("evaluate", songs / "songs.skops", songs / "songs.csv", "--json", "--bootstrap", 200)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    model = load_model(songs / "songs.skops")
+    answers, scores = model.predict(data.X), model.decision_function(data.X)
+    expected = {
+        "precision": precision_score(data.Y, answers, average=None),
+        "recall": recall_score(data.Y, answers, average=None),
+        "f1": f1_score(data.Y, answers, average=None),
+        "auc": roc_auc_score(data.Y, scores, average=None),
+    }
+    assert [task["name"] for task in result["tasks"]] == ["calm", "sad"]
+    for measure, values in expected.items():
+        assert [task[measure] for task in result["tasks"]] == pytest.approx(values)
+        assert result["macro"][measure] == pytest.approx(values.mean())
+        for entry in (*result["tasks"], result["macro"]):
+            low, high = entry[f"{measure}_interval"]
+            assert 0 <= low <= entry[measure] <= high <= 1
+    assert result["micro"]["f1"] == pytest.approx(f1_score(data.Y, answers, average="micro"))
+    assert result["training_data"] is True
+
+
+def test_a_table_that_fits_a_terminal(command, songs):
+    code, output, error = command("evaluate", songs / "songs.skops", songs / "songs.csv", "--bootstrap", "50")
+    assert (code, error) == (0, "")
+    lines = output.splitlines()
+    assert max(map(len, lines[:10])) <= 80
+    assert any(line.split()[0] == "calm" and line.count("(") == 2 for line in lines if line.split())
+    assert "These are the data that the model was made of: 150 of the rows" in output
+    again = command("evaluate", songs / "songs.skops", songs / "songs.csv", "--bootstrap", "50")[1]
+    assert again == output
+
+
+@needs_data
+def test_tasks_with_their_own_rows(command, monkeypatch):
+    monkeypatch.setenv("SMTL_DATA", str(real_data.DATA))
+    fit = ("fit", "landmine", "--C", "auto", "--metric", "auc", "--penalty", "trace", "-o", "m.skops")
+    assert command(*fit)[0] == 0
+    code, output, error = command("evaluate", "m.skops", "landmine", "--json", "--bootstrap", "20")
+    assert code == 0, error
+    result = json.loads(output)
+    data = load_dataset("landmine", folder=real_data.DATA)
+    scores = load_model("m.skops").decision_function(data.X)
+    for i, task in enumerate(result["tasks"]):
+        rows = data.tasks == int(task["name"])
+        assert task["rows"] == rows.sum()
+        assert task["auc"] == pytest.approx(roc_auc_score(data.Y[rows], scores[rows, i]))
+
+
+def test_errors_are_one_line(fails, songs, tmp_path):
+    model = songs / "songs.skops"
+    text = (songs / "songs.csv").read_text()
+    (tmp_path / "other.csv").write_text(text.replace("calm", "clam", 1))
+    (tmp_path / "wrong.csv").write_text(text.replace("beat", "baet", 1))
+    assert "got 'calm' instead; there are: beat, key, year, clam, sad" in fails("evaluate", model, "other.csv")
+    line = fails("evaluate", model, "wrong.csv")
+    assert "'beat' is missing; 'baet' is unknown" in line
+    line = fails("evaluate", model, "other.csv", "--labels", "clam,sad")
+    assert "the labels must be those of the model; 'calm' is missing, there are: clam, sad" in line
+    assert "must be a file or a named set" in fails("evaluate", model, "missing.csv")
+    assert "must be the features of the model" in fails("evaluate", model, "digits")

@@ -1,0 +1,158 @@
+"""`smtl fit`: from a file to a saved model, and one line where that cannot be."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, roc_auc_score
+
+import real_data
+from smtl.datasets import Dataset, load_dataset, read_csv, write_svmlight
+from smtl.estimators import SMTLClassifier, SMTLClassifierCV
+from smtl.model import load_model, model_metadata
+from smtl.model.training import hold_out
+
+needs_data = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
+
+
+def test_a_process_trains_saves_and_tells(process, tmp_path):
+    done = process("fit", "digits", "--C", "auto", "-o", "digits.skops")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    rows = re.findall(r"^ *(\d) +1,797 +(\d+) +([\d.]+) +([\d.]+) +(\S+) +(\d+) *$", done.stdout, re.M)
+    data = load_dataset("digits")
+    assert [row[0] for row in rows] == list("0123456789")
+    assert [int(row[1]) for row in rows] == data.Y.sum(axis=0).tolist()
+    model = load_model(tmp_path / "digits.skops")
+    assert [type(step).__name__ for _, step in model.steps] == ["SimpleImputer", "StandardScaler", "SMTLClassifier"]
+    # The figures are those of the rows that were held out, by scikit-learn's account.
+    train, test = hold_out(data, 0.25, seed=0)
+    assert len(np.intersect1d(train, test)) == 0
+    answers, scores = model.predict(data.X[test]), model.decision_function(data.X[test])
+    f1, auc = f1_score(data.Y[test], answers, average=None), roc_auc_score(data.Y[test], scores, average=None)
+    assert [row[2] for row in rows] == [f"{value:.3f}" for value in f1]
+    assert [row[3] for row in rows] == [f"{value:.3f}" for value in auc]
+    assert [int(row[5]) for row in rows] == (model[-1].coef_ != 0).sum(axis=1).tolist()
+    assert f"Certified gap:    {model[-1].gap_:.1e}" in done.stdout
+    for next_command in ("smtl inspect", "smtl evaluate", "smtl predict"):
+        assert f"    {next_command} digits.skops" in done.stdout
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", done.stdout)
+    assert list(tmp_path.glob(".*.part")) == []
+
+
+def test_the_model_is_that_of_the_estimators(songs):
+    summary = json.loads((songs / "fit.json").read_text())
+    model = load_model(songs / "songs.skops")
+    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    train, _ = hold_out(data, 0.25, seed=0)
+    X = data.X[train]
+    mean = np.nanmean(X, axis=0)
+    X = np.where(np.isnan(X), mean, X)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    own = SMTLClassifierCV(Cs=5, cv=3, random_state=0).fit(X, data.Y[train])
+    assert summary["training"]["C_used"] == pytest.approx(own.C_, rel=1e-6)
+    np.testing.assert_allclose(model[-1].coef_, own.coef_, atol=1e-3 * np.abs(own.coef_).max())
+    assert summary["training"]["gap"] <= 1e-3
+    assert [task["name"] for task in summary["scores"]["tasks"]] == ["calm", "sad"]
+    metadata = model_metadata(songs / "songs.skops")
+    assert metadata["features"] == ["beat", "key=major", "key=minor", "key=none, at all", "year"]
+    assert metadata["tasks"] == model[-1].task_names_.tolist() == ["calm", "sad"]
+    assert metadata["training"] == summary["training"]
+    assert re.fullmatch(r"[0-9a-f]{16}", metadata["data"]["checksum"])
+
+
+@needs_data
+def test_real_sets_with_every_kind_of_labels(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("SMTL_DATA", str(real_data.DATA))
+    for name, options in {"flags": (), "landmine": ("--metric", "auc", "--penalty", "trace")}.items():
+        code, output, error = command("fit", name, "--C", "auto", *options, "-o", "m.skops", "--json")
+        assert code == 0, error
+        summary = json.loads(output)
+        data = load_dataset(name, folder=real_data.DATA)
+        assert summary["data"]["rows"] == data.X.shape[0]
+        assert len(summary["scores"]["tasks"]) == (data.Y.shape[1] if data.tasks is None else len(set(data.tasks)))
+        assert summary["training"]["gap"] <= 1e-3
+        model = load_model(tmp_path / "m.skops")
+        assert model[-1]._kind == ("multilabel" if data.tasks is None else "tasks")
+
+
+def test_sparse_data_options_and_a_threshold(command, tmp_path):
+    rng = np.random.default_rng(0)
+    import scipy.sparse as sp
+
+    X = sp.random(120, 30, density=0.2, format="csr", random_state=0)
+    Y = (X @ rng.normal(size=(30, 2)) > 0.1).astype(int)
+    write_svmlight(Dataset(X, Y), tmp_path / "data.svm")
+    code, output, error = command(
+        "fit", "data.svm", "--C", "0.5", "--threshold", "0.01", "--test-size", "0", "--no-scale", "--json"
+    )
+    assert code == 0, error
+    summary = json.loads(output)
+    assert (summary["training"]["C_used"], summary["training"]["test_rows"]) == (0.5, 0)
+    assert summary["scores"]["tasks"][0]["f1"] is None
+    model = load_model(tmp_path / "model.skops")
+    assert [name for name, _ in model.steps] == ["impute", "classifier"]
+    assert model[-1].thresholds_.tolist() == [0.01, 0.01]
+    assert isinstance(model[-1], SMTLClassifier)
+    code, _, error = command("fit", "data.svm", "--C", "auto")
+    assert code == 0, error
+    assert type(load_model(tmp_path / "model.skops")[1]).__name__ == "MaxAbsScaler"
+
+
+def test_columns_that_are_no_features(command, fails, songs, tmp_path):
+    path = songs / "songs.csv"
+    arguments = ("fit", path, "--labels", "calm,sad", "--C", "auto")
+    assert command(*arguments, "--ignore", "key")[0] == 0
+    assert model_metadata(tmp_path / "model.skops")["features"] == ["beat", "year"]
+    assert "columns to ignore must be features, got 'kez' instead" in fails(*arguments, "--ignore", "kez")
+
+
+def test_errors_are_one_line(fails, songs, tmp_path):
+    one_class = tmp_path / "one.csv"
+    one_class.write_text("a,label:x\n" + "".join(f"{i},1\n" for i in range(9)))
+    (tmp_path / "none.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "nan.csv").write_text("a,label:x\n1,\n2,?\n")
+    (tmp_path / "inf.csv").write_text("a,b,label:x\n1,1,0\n2,inf,1\n3,2,0\n")
+    (tmp_path / "text.csv").write_text("just some words\nand more\n")
+    (tmp_path / "data.pickle").write_bytes(b"\x80\x04]\x94.")
+    old = b"an old model"
+    (tmp_path / "model.skops").write_bytes(old)
+    for source, words in {
+        "missing.csv": "must be a file or a named set, got neither",
+        "none.csv": "label columns must be given, got none",
+        "one.csv": "must have rows of both classes, 0 and 1, got none; the only label is 1 in all rows",
+        "nan.csv": "at least one row must have a label, got none",
+        "inf.csv": "got an infinite value in 'b'",
+        "text.csv": "must",
+        "data.pickle": "got a pickle instead",
+        tmp_path: "got a directory instead",
+    }.items():
+        assert words in fails("fit", source), source
+    songs_csv = songs / "songs.csv"
+    assert "labels must be one of the columns, got 'clam'" in fails("fit", songs_csv, "--labels", "clam")
+    assert "it is a directory" in fails("fit", "digits", "-o", tmp_path)
+    assert "does not exist; create it" in fails("fit", "digits", "-o", tmp_path / "no" / "m.skops")
+    assert "f1" in fails("fit", "digits", "--metric", "f3", code=2)
+    assert "--C must be cv, auto or a positive number" in fails("fit", "digits", "--C", "-1", code=2)
+    assert "go with --C cv" in fails("fit", "digits", "--C", "auto", "--cv", "3", code=2)
+    assert "--nominal ordinal" in fails("fit", songs_csv, "--nominal", "ordinal", code=2)
+    assert "must leave rows on both sides" in fails("fit", songs_csv, "--labels", "calm", "--test-size", "0.001")
+    assert (tmp_path / "model.skops").read_bytes() == old
+    assert list(tmp_path.glob(".*.part")) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
+def test_a_full_disk_leaves_the_old_model(process, songs, tmp_path):
+    import resource
+
+    (tmp_path / "model.skops").write_bytes(b"an old model")
+    done = process(
+        *("fit", songs / "songs.csv", "--labels", "calm,sad", "--C", "auto"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+    )
+    assert done.returncode == 1, done.stdout
+    assert done.stderr.splitlines()[-1].startswith("Error: cannot write 'model.skops': File too large")
+    assert (tmp_path / "model.skops").read_bytes() == b"an old model"
+    assert list(tmp_path.glob(".*.part")) == []
