@@ -213,7 +213,7 @@ def compare(
     wanted = [Run(str(d), m, k) for k in range(n_splits) for d in datasets for m in methods]
     with Store(Path(out, "runs.sqlite"), asdict(study)) as store:
         if retry:
-            store.forget_failures()
+            store.forget_failures(wanted)
         _work(store, study, wanted, n_jobs, report or (lambda *_: None))
         keys = set(wanted)
         return [row for row in store.rows() if Run(row["dataset"], row["method"], row["split"]) in keys]
@@ -231,8 +231,8 @@ def _work(store: Store, study: Study, wanted: list[Run], n_jobs: int, report: Ca
             left = [run for run in wanted if run not in done]
             # After a crash one at a time, so that it is known which run it is.
             while len(going) < (1 if suspects else n_jobs):
-                run = suspects[0] if suspects and not going else store.claim(left)
-                if run is None or (suspects and going):
+                run = suspects[0] if suspects else store.claim(left)
+                if run is None:
                     break
                 going[executor.submit(_guarded, study, run)] = run
             if not going:

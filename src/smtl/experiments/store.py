@@ -211,15 +211,22 @@ class Store:
             )
             self.release(run)
 
-    def forget_failures(self) -> int:
-        """Delete the rows of failed runs, so that they are run again.
+    def forget_failures(self, runs: Iterable[Run]) -> int:
+        """Delete the rows of those of the runs that have failed, so that they are run again.
+
+        Parameters
+        ----------
+        runs : iterable of Run
+            What is to be run.
 
         Returns
         -------
         int
             How many there were.
         """
-        return self._base.execute("DELETE FROM runs WHERE status = 'failed'").rowcount
+        query = "DELETE FROM runs WHERE status = 'failed' AND dataset = ? AND method = ? AND split = ?"
+        with self._at_once():
+            return self._base.executemany(query, [tuple(run) for run in runs]).rowcount
 
     def done(self) -> set[Run]:
         """Return the runs that are over, failed or not.

@@ -113,6 +113,8 @@ def test_failures_are_rows_and_stop_nothing(tmp_path, monkeypatch):
         report=lambda run, *_: again.append(run),
     )  # fmt: skip
     assert len(again) == 2
+    with Store(tmp_path / "study" / "runs.sqlite") as store:
+        assert len(store.rows()) == 6  # failures that were not to be run again are kept
 
 
 def test_two_processes_share_a_study(tmp_path):

@@ -30,7 +30,8 @@ def test_rows_come_back_as_they_were_written(path):
         ]
         assert store.settings == {"cv": 5}
         assert store.done() == set(RUNS[:2])
-        assert store.forget_failures() == 1
+        assert store.forget_failures(RUNS[1:]) == 0  # another run's failure stays
+        assert store.forget_failures(RUNS) == 1
         assert store.done() == {RUNS[1]}
 
 
