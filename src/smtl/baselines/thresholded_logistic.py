@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable
 from numbers import Integral
@@ -88,6 +89,8 @@ class ThresholdedLogistic(LinearTasksClassifier):
         The classes, and the names of the tasks; see `smtl.SMTLClassifier`.
     n_iter_ : int
         The most iterations that a final model took.
+    refit_time_ : float
+        Seconds of fitting the final models.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -198,6 +201,7 @@ class ThresholdedLogistic(LinearTasksClassifier):
         self.thresholds_ = np.zeros(len(intercept), dtype=X.dtype)
         self.n_iter_ = 0
         cuts = self._choose(X, targets, folds)
+        started = time.perf_counter()
         if len(learnt):
             models = self._fit_tasks(X, targets, None, learnt, np.array([self.C_]))
             self.coef_[learnt] = [model[0][0] for model in models]
@@ -205,6 +209,7 @@ class ThresholdedLogistic(LinearTasksClassifier):
             self.n_iter_ = max(model[0][2] for model in models)
             self.thresholds_[learnt] = cuts.cut[learnt]
         self.intercept_ = (intercept - self.thresholds_).astype(X.dtype)
+        self.refit_time_ = time.perf_counter() - started
         constant = np.setdiff1d(np.arange(len(targets.names)), learnt)
         if len(constant):
             messages.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from itertools import product
@@ -120,6 +121,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         of all tasks to one place: that at which each says yes as often as its labels do.
     objective_, dual_bound_, gap_, history_, n_iter_
         Of the final model, as in `SMTLClassifier`; not there with ``refit=False`` or where the search was interrupted.
+    refit_time_ : float
+        Seconds of the final fit; not there where there was none.
 
     See Also
     --------
@@ -361,7 +364,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self.coef_ = chosen.coef.astype(dtype)
         self._set_thresholds(chosen, chosen.intercept, chosen.modelled, dtype)
         self.null_tasks_ = targets.names[null_tasks(self.coef_, targets.learnable())]
-        for name in ("objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
+        for name in ("objective_", "dual_bound_", "gap_", "history_", "n_iter_", "refit_time_"):
             if hasattr(self, name):
                 delattr(self, name)
 
@@ -375,6 +378,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
 
     def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point, targets: Targets) -> None:
         """Fit a model with the chosen C to all rows, and take over its attributes."""
+        started = time.perf_counter()
         final = SMTLClassifier(
             self.metric_,
             self.penalty_,
@@ -392,6 +396,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             setattr(self, name, getattr(final, name))
         learnable = np.isin(np.arange(len(targets.names)), targets.learnable())
         self._set_thresholds(chosen, final.intercept_, learnable, final.intercept_.dtype)
+        self.refit_time_ = time.perf_counter() - started
 
     def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
         """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.

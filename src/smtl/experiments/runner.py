@@ -140,6 +140,7 @@ def run_one(study: Study, run: Run) -> dict[str, Any]:
         **measures(parts.Y_test, scores, answers),
         **settings_of(model),
         "fit_seconds": fitted - started,
+        "train_seconds": getattr(model, "refit_time_", fitted - started),
         "fit_cpu_seconds": cpu_fitted - cpu,
         "predict_seconds": predicted - fitted,
         "seed": seed,

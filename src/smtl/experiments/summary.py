@@ -284,11 +284,12 @@ def _speed(results: Results, name: dict[str, str]) -> str:
         return ""
     sets = listed([name[d] for d in dict.fromkeys(speed.dataset for speed in found)])
     times = [speed.seconds for speed in found]
-    text = f"On {sets}, training SMTL took {_range(times)} s a split, with the search for C."
+    searched = [speed.searched for speed in found]
+    text = f"On {sets}, training SMTL took {_range(times)} s a split, and {_range(searched)} s with the search for C."
     factors = [(speed.factor, speed) for speed in found if speed.factor is not None]
     if factors:
         slowest = min(factors, key=lambda pair: pair[0])[1]
-        text += f" Where the paper prints a time, that is {_range([f for f, _ in factors])} times its speed"
+        text += f" Where the paper prints a time, training is {_range([f for f, _ in factors])} times its speed"
         if len(factors) > 1:
             text += (
                 f"; the least is {name[slowest.method]} on {name[slowest.dataset]}, {seconds(slowest.seconds)} s "
@@ -297,7 +298,7 @@ def _speed(results: Results, name: dict[str, str]) -> str:
         text += "."
     ratios = [speed.to_br for speed in found if speed.to_br is not None]
     if ratios:
-        text += f" It took {_range(ratios)} times as long as BR in the same run."
+        text += f" It took {_range(ratios)} times as long as training BR in the same run."
     return text
 
 

@@ -81,15 +81,15 @@ def test_duels_are_counted_by_brute_force() -> None:
 def test_speed_is_that_of_the_rows() -> None:
     row = {"split": 0, "status": "done", "auc": 0.9, "dataset": "optdigits"}
     rows = [
-        row | {"method": "smtl-auc-l11", "fit_seconds": 0.5},
-        row | {"method": "smtl-f1-l11", "fit_seconds": 1.0},
-        row | {"method": "br", "fit_seconds": 0.25},
+        row | {"method": "smtl-auc-l11", "train_seconds": 0.5, "fit_seconds": 5.0},
+        row | {"method": "smtl-f1-l11", "train_seconds": 1.0, "fit_seconds": 10.0},
+        row | {"method": "br", "train_seconds": 0.25, "fit_seconds": 2.5},
     ]
     text = told(rows)["Speed"]
-    assert "took 0.500 to 1.00 s" in text
-    assert "210 to 511 times its speed" in text
+    assert "took 0.500 to 1.00 s a split, and 5.00 to 10.0 s with the search" in text
+    assert "training is 210 to 511 times its speed" in text
     assert "the least is SMTL(AUC) l11 on Optdigits, 0.500 s against 105 s" in text
-    assert "2.00 to 4.00 times as long as BR" in text
+    assert "2.00 to 4.00 times as long as training BR" in text
 
 
 @pytest.mark.parametrize("n_splits", [1, 2])
