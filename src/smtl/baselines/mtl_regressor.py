@@ -216,9 +216,11 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
         if not known.any():
             raise ValueError("y must have at least one target, got only NaN instead.")
         self._kind = "tasks" if tasks is not None else "one" if Y.ndim == 1 else "several"
-        coef, intercept = np.zeros((len(known), X.shape[1])), np.full(len(known), float(np.nanmean(Y)))
-        coef[known], intercept[known] = self._solve(penalty, *_of_tasks(X, Y, task, known))
+        coef, intercept = self._solve(penalty, *_of_tasks(X, Y, task, known))
         if not known.all():
+            found = coef, intercept
+            coef, intercept = np.zeros((len(known), X.shape[1])), np.full(len(known), float(np.nanmean(Y)))
+            coef[known], intercept[known] = found
             messages.warn(
                 f"{tasks_in_words(self.task_names_[~known])} no target in the training data: the mean of all targets "
                 "is predicted. The other tasks are not affected."

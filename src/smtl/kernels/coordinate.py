@@ -10,6 +10,55 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Anderson acceleration combines so many cycles.
+TRAIL = 5
+
+
+@njit(cache=True, nogil=True)
+def descend(H, B, c, alpha, by_rows, W, Q, tol, relative, max_iter):
+    """Go over the features until the gap is at most ``tol``, or ``relative`` times the objective; W changes in place.
+
+    After every few cycles it tries the combination of them that Anderson acceleration proposes, and takes it if it is
+    better. It costs nothing: Q is linear in W. Returns the number of cycles.
+    """
+    p, m = W.shape
+    trail_W, trail_Q = np.empty((TRAIL + 1, p, m)), np.empty((TRAIL + 1, p, m))
+    n_iter = 0
+    while n_iter < max_iter:
+        n = min(TRAIL, max_iter - n_iter)
+        trail_W[0], trail_Q[0] = W, Q
+        cycles(H, alpha, by_rows, W, Q, trail_W[1 : n + 1], trail_Q[1 : n + 1])
+        n_iter += n
+        objective, bound = objective_and_bound(B, alpha, by_rows, c, W, Q)
+        if objective - bound <= max(tol, relative * objective):
+            break
+        combine(trail_W[: n + 1], trail_Q[: n + 1])
+        better, bound = objective_and_bound(B, alpha, by_rows, c, trail_W[0], trail_Q[0])
+        if better < objective:
+            W[:], Q[:] = trail_W[0], trail_Q[0]
+            if better - bound <= max(tol, relative * better):
+                break
+    return n_iter
+
+
+@njit(cache=True, nogil=True)
+def combine(trail_W, trail_Q):
+    """Put into the first entry of each trail the combination of the others, of sum 1, whose step is the shortest."""
+    n = len(trail_W) - 1
+    steps = (trail_W[1:] - trail_W[:-1]).reshape(n, -1)
+    gram = steps @ steps.T
+    trace = 0.0
+    for k in range(n):
+        trace += gram[k, k]
+    for k in range(n):
+        gram[k, k] += 1e-12 * trace + 1e-300
+    weights = np.linalg.solve(gram, np.ones(n))
+    weights /= weights.sum()
+    trail_W[0], trail_Q[0] = 0.0, 0.0
+    for k in range(n):
+        trail_W[0] += weights[k] * trail_W[k + 1]
+        trail_Q[0] += weights[k] * trail_Q[k + 1]
+
 
 @njit(cache=True, nogil=True)
 def cycles(H, alpha, by_rows, W, Q, trail_W, trail_Q):

@@ -44,8 +44,6 @@ ALL, FIRST = 32, 32
 INNER, LAST = 0.03, 0.9
 # Gram matrices may have so many entries, or as many as X.
 GRAM_ENTRIES = 2**22
-# Anderson acceleration combines so many cycles.
-TRAIL = 5
 # The gap is looked at every so many proximal steps.
 EVERY = 10
 
@@ -170,31 +168,36 @@ def coordinate_descent(
     certificate: Certificate, squares: Squares, penalty: L11 | L21, alpha: float, Q: Float, tol: float, max_iter: int
 ) -> int:
     """Solve by block coordinate descent on growing sets of features; return the number of cycles."""
+    from smtl.kernels.coordinate import descend
+
     by_rows = isinstance(penalty, L21)
     d = squares.shape[0]
     W = certificate.W
     chosen, H = np.zeros(0, dtype=np.int64), np.zeros((0, 0, 1))
+    if d <= ALL:
+        chosen, H = np.arange(d), squares.gram(slice(None))
     n_iter = 0
     while n_iter < max_iter and certificate.gap > tol:
-        slope = np.sqrt(np.einsum("ij,ij->i", Q, Q)) if by_rows else np.abs(Q).max(axis=1)
-        outside = np.ones(d, dtype=bool)
-        outside[chosen] = False
-        if slope[outside].max(initial=0.0) > alpha:  # something outside the set has to change
-            chosen = _working_set(slope, W)
-            H = squares.gram(chosen)
-        gap = certificate.objective - certificate.bound
-        wanted = LAST * tol * certificate.objective
+        if len(chosen) < d:
+            slope = np.sqrt(np.einsum("ij,ij->i", Q, Q)) if by_rows else np.abs(Q).max(axis=1)
+            outside = np.ones(d, dtype=bool)
+            outside[chosen] = False
+            if slope[outside].max(initial=0.0) > alpha:  # something outside the set has to change
+                chosen = _working_set(slope, W)
+                H = squares.gram(chosen)
         part = np.ascontiguousarray(W[chosen])
-        n_iter += _descend(
+        n_iter += descend(
             H,
             np.ascontiguousarray(squares.B[chosen]),
             squares.c,
             alpha,
+            by_rows,
             part,
             np.ascontiguousarray(Q[chosen]),
-            by_rows=by_rows,
-            tol=wanted if len(chosen) == d else max(wanted, INNER * gap),
-            max_iter=max_iter - n_iter,
+            # Where there are features outside the set, its own optimum is not what is looked for.
+            0.0 if len(chosen) == d else INNER * (certificate.objective - certificate.bound),
+            LAST * tol,
+            max_iter - n_iter,
         )
         W = np.zeros_like(W)
         W[chosen] = part
@@ -202,49 +205,11 @@ def coordinate_descent(
     return n_iter
 
 
-def _descend(
-    H: Float, B: Float, c: float, alpha: float, W: Float, Q: Float, *, by_rows: bool, tol: float, max_iter: int
-) -> int:
-    """Go over the features until the gap is at most ``tol``; W is changed in place. Return the number of cycles.
-
-    After every few cycles it tries the combination of them that Anderson acceleration proposes, and takes it if it is
-    better. It costs nothing: Q is linear in W.
-    """
-    from smtl.kernels.coordinate import cycles, objective_and_bound
-
-    trail_W, trail_Q = np.empty((TRAIL + 1, *W.shape)), np.empty((TRAIL + 1, *W.shape))
-    n_iter = 0
-    while n_iter < max_iter:
-        trail_W[0], trail_Q[0] = W, Q
-        n = min(TRAIL, max_iter - n_iter)
-        cycles(H, alpha, by_rows, W, Q, trail_W[1 : n + 1], trail_Q[1 : n + 1])
-        n_iter += n
-        objective, bound = objective_and_bound(B, alpha, by_rows, c, W, Q)
-        if objective - bound <= tol:
-            break
-        weights = _anderson(np.diff(trail_W[: n + 1], axis=0).reshape(n, -1))
-        W_try, Q_try = (np.tensordot(weights, trail[1 : n + 1], 1) for trail in (trail_W, trail_Q))
-        better, bound = objective_and_bound(B, alpha, by_rows, c, W_try, Q_try)
-        if better < objective:
-            W[:], Q[:] = W_try, Q_try
-            if better - bound <= tol:
-                break
-    return n_iter
-
-
-def _anderson(steps: Float) -> Float:
-    """Return the weights, of sum 1, that make the combined step shortest."""
-    gram = steps @ steps.T
-    gram[np.diag_indices(len(steps))] += 1e-12 * gram.trace() + 1e-300
-    weights: Float = np.linalg.solve(gram, np.ones(len(steps))).astype(np.float64, copy=False)
-    return np.asarray(weights / weights.sum())
-
-
 def _working_set(slope: Float, W: Float) -> npt.NDArray[np.int64]:
     """Return the features with weights, and those of the largest gradients."""
     d = len(slope)
     kept = np.any(W != 0.0, axis=1)
-    size = d if d <= ALL else min(d, FIRST + 2 * int(kept.sum()))
+    size = min(d, FIRST + 2 * int(kept.sum()))
     return np.sort(np.argpartition(np.where(kept, -np.inf, -slope), size - 1)[:size])
 
 

@@ -99,7 +99,8 @@ class Squares:
     def residuals(self, W: Float) -> Float:
         """Return what W leaves of the targets: flat, zero where there is no target."""
         scores = self.tasks.scores(W, 0, self.tasks.n_tasks)
-        scores -= self._spread(np.einsum("ij,ij->j", np.broadcast_to(self.x_mean, W.shape), W))
+        if self.with_intercept:
+            scores -= self._spread(self._at_means(W))
         np.subtract(self.y, scores, out=scores)
         return scores if self.complete else np.where(self.known, scores, 0.0)
 
@@ -113,7 +114,11 @@ class Squares:
 
     def intercept(self, W: Float) -> Float:
         """Return the best intercepts."""
-        return np.asarray(self.y_mean - np.einsum("ij,ij->j", np.broadcast_to(self.x_mean, W.shape), W))
+        return self.y_mean - self._at_means(W)
+
+    def _at_means(self, W: Float) -> Float:
+        """Return the scores of the mean features."""
+        return np.asarray(self.x_mean[:, 0] @ W if self.complete else np.einsum("ij,ij->j", self.x_mean, W))
 
     def gram(self, features: npt.NDArray[np.int64] | slice) -> Float:
         """Return the Gram matrices of some features.
