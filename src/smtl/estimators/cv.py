@@ -32,7 +32,7 @@ from smtl.estimators.scoring import TaskScorer, get_scoring
 from smtl.estimators.search import Data, Point, choose, search
 from smtl.estimators.targets import Targets, read_targets
 from smtl.estimators.threads import threads
-from smtl.estimators.thresholds import cut_target
+from smtl.estimators.thresholds import choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Problem, grid_of_Cs
@@ -109,7 +109,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     cv_results_ : dict of ndarray
         A table of all that was tried, a row each, in the form of `GridSearchCV`: ``param_metric``, ``param_penalty``,
         ``param_ridge``, ``param_C``, ``params``, ``split0_test_score`` and so on, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``, ``max_gap``, ``mean_n_iter``, ``seconds``, ``smoothing``.
+        ``std_test_score``, ``rank_test_score``, ``max_gap``, ``mean_n_iter``, ``seconds``, ``smoothing`` (NaN where
+        the score needs no thresholds: then they are only chosen for the best).
     smoothing_ : float
         How many positives' worth of trust the shared threshold has got; 0 for ``"per-task"``, infinite for
         ``"shared"``.
@@ -221,6 +222,9 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         with threads(self.n_jobs) as (executor, _):
             points, self.partial_ = self._search(data, candidates, executor)
         chosen = choose(points, self.selection)
+        if chosen.held is not None:
+            metric = get_metric(candidates[chosen.candidate][0])
+            chosen.cuts = choose_cuts(chosen.held, self.threshold, metric, cut_target(metric, self.threshold_metric))
         if not np.isfinite(chosen.mean) and len(targets.learnable()):
             raise ValueError(
                 "No fold could be scored: none has a task with both classes in its test part and its training part. "
@@ -303,6 +307,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
                         scorer=get_scoring(self.scoring, metric, data.targets.kind),
                         threshold=self.threshold,
                         target=cut_target(metric, self.threshold_metric),
+                        cut_later=self.selection == "best",
                         with_intercept=bool(self.fit_intercept),
                         executor=executor,
                         solver=self.solver,
@@ -335,6 +340,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         same = [point for point in points if point.candidate == chosen.candidate]
         self.Cs_ = np.array([point.C for point in same])
         self.scores_ = np.array([point.scores for point in same]).T
+        assert chosen.cuts is not None
         self.smoothing_ = chosen.cuts.smoothing
         table: dict[str, Any] = {}
         for place, key in enumerate(["metric", "penalty", "ridge"]):
@@ -355,7 +361,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         table["max_gap"] = np.array([float(np.max(point.gaps)) for point in points])
         table["mean_n_iter"] = np.array([float(np.mean(point.n_iters)) for point in points])
         table["seconds"] = np.array([point.seconds for point in points])
-        table["smoothing"] = np.array([point.cuts.smoothing for point in points])
+        table["smoothing"] = np.array([np.nan if point.cuts is None else point.cuts.smoothing for point in points])
         self.cv_results_ = table
 
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
@@ -372,6 +378,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self, chosen: Point, intercept: npt.NDArray[Any], modelled: npt.NDArray[np.bool_], dtype: Any
     ) -> None:
         """Set the thresholds, and fold them into the intercepts; a task without a model keeps its constant answer."""
+        assert chosen.cuts is not None
         location, cut = (np.where(modelled, values, 0.0) for values in (chosen.cuts.location, chosen.cuts.cut))
         self.thresholds_ = cut.astype(dtype)
         self.intercept_ = (intercept - location - cut).astype(dtype)
@@ -435,8 +442,8 @@ def _objects(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def _forget_losers(points: list[Point], selection: str) -> None:
-    """Empty the weights of all points that can no longer be chosen: they are by far the most memory."""
+    """Empty the points that can no longer be chosen."""
     leader = choose(points, "best")
     for point in points:
         if point is not leader and (selection == "best" or point.candidate != leader.candidate):
-            point.coef = np.zeros((0, 0))
+            point.forget()

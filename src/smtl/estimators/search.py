@@ -64,10 +64,12 @@ class Point:
         Numbers of iterations.
     seconds : float
         Wall-clock time, all folds.
-    cuts : Cuts
-        The thresholds that the held-out scores give.
+    cuts : Cuts or None
+        The thresholds that the held-out scores give; None if they were not needed to score the point.
+    held : HeldOut or None
+        The held-out scores, where thresholds have still to be chosen on them.
     coef : ndarray of shape (n_tasks, n_features)
-        Weights, averaged over the folds; emptied once they can no longer be chosen.
+        Weights, averaged over the folds.
     intercept : ndarray of shape (n_tasks,)
         Intercepts, averaged over the folds.
     modelled : ndarray of bool of shape (n_tasks,)
@@ -80,10 +82,15 @@ class Point:
     gaps: Float
     n_iters: npt.NDArray[np.int64]
     seconds: float
-    cuts: Cuts
+    cuts: Cuts | None
+    held: HeldOut | None
     coef: Float
     intercept: Float
     modelled: npt.NDArray[np.bool_]
+
+    def forget(self) -> None:
+        """Empty what is only needed of the chosen point, and is by far the most memory."""
+        self.coef, self.held = np.zeros((0, 0)), None
 
     @property
     def known(self) -> Float:
@@ -117,6 +124,7 @@ def search(
     scorer: TaskScorer | Callable[..., float],
     threshold: str | float,
     target: Metric,
+    cut_later: bool,
     with_intercept: bool,
     executor: Executor | None,
     **options: Any,
@@ -142,6 +150,9 @@ def search(
         How cuts are chosen. A fold is scored with what the other folds choose.
     target : Metric
         What they are chosen for.
+    cut_later : bool
+        Whether to choose no cuts where the score does not need them, which takes long for many tasks. The points then
+        hold their scores, for whoever keeps a point to choose them.
     executor : Executor or None
         To run folds side by side.
     **options
@@ -161,13 +172,15 @@ def search(
         models = [_weights(fold, solution, X.shape[1]) for fold, solution in zip(folds, solutions, strict=True)]
         scores = [scores_of(X, targets, fold, *model) for fold, model in zip(folds, models, strict=True)]
         held = HeldOut(targets, folds, scores)
-        cuts = choose_cuts(held, threshold, metric, target)
+        ranks = isinstance(scorer, TaskScorer) and not scorer.metric.judges_answers
+        cuts = None if ranks and cut_later else choose_cuts(held, threshold, metric, target)
         values = []
         for k, fold in enumerate(folds):
             if isinstance(scorer, TaskScorer):
-                cut = cuts.by_fold[k] if scorer.metric.judges_answers else np.zeros(held.n_tasks)
-                values.append(scorer(_columns(held, k, cut, answers=scorer.metric.judges_answers)))
+                cut = np.zeros(held.n_tasks) if ranks or cuts is None else cuts.by_fold[k]
+                values.append(scorer(_columns(held, k, cut, answers=not ranks)))
             else:
+                assert cuts is not None
                 model = _model(data, metric, fold, *models[k], cuts.by_fold[k])
                 test = fold.test
                 if targets.Y.ndim == 2 and targets.kind != "multilabel":
@@ -182,6 +195,7 @@ def search(
             np.array([0 if s is None else s.n_iter for s in solutions]),
             time.perf_counter() - started,
             cuts,
+            held if cuts is None else None,
             coef,
             intercept,
             modelled,
