@@ -112,12 +112,13 @@ def _app() -> typer.Typer:
 
 
 def _command() -> Any:
-    """Return the command line, with shorter words about completion than typer's."""
+    """Return the command line, with fewer words about completion than typer's."""
     command = typer.main.get_command(_app())
-    words = {"install_completion": "Complete commands in your shell.", "show_completion": "Print what does that."}
     for parameter in command.params:
-        if parameter.name in words:
-            parameter.help = words[parameter.name]  # type: ignore[attr-defined]
+        if parameter.name == "install_completion":
+            parameter.help = "Complete commands in your shell."  # type: ignore[attr-defined]
+        elif parameter.name == "show_completion":
+            parameter.hidden = True  # type: ignore[attr-defined]
     return command
 
 

@@ -8,12 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from smtl.estimators.held_out import own_scores
-from smtl.model.scores import classifier_of
+from smtl.model.plain import plain_model
 
 __all__ = ["LinearForm", "linear_form"]
 
@@ -88,26 +85,13 @@ def linear_form(model: Any) -> LinearForm:
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from smtl import SMTLClassifier
     >>> X, Y = np.random.default_rng(0).normal(2.0, 3.0, size=(50, 4)), np.eye(2)[[0, 1] * 25]
     >>> model = make_pipeline(StandardScaler(), SMTLClassifier()).fit(X, Y)
     >>> np.allclose(linear_form(model).scores(X), model.decision_function(X))
     True
     """
-    final = classifier_of(model)
-    coef, intercept = final.coef_.astype(np.float64), final.intercept_.astype(np.float64)
-    fill = np.full(coef.shape[1], np.nan)
-    # From the end to the beginning: what comes before the weights changes them.
-    for _, step in reversed(model.steps[:-1] if isinstance(model, Pipeline) else []):
-        if isinstance(step, StandardScaler):
-            if step.scale_ is not None:
-                coef = coef / step.scale_
-            if step.with_mean:
-                intercept = intercept - coef @ step.mean_
-        elif isinstance(step, MaxAbsScaler):
-            coef = coef / step.scale_
-        elif isinstance(step, SimpleImputer) and not step.add_indicator and len(step.statistics_) == len(fill):
-            fill = np.asarray(step.statistics_, dtype=np.float64)
-        else:
-            raise TypeError(f"a step must be SimpleImputer, StandardScaler or MaxAbsScaler, got {step!r} instead.")
-    return LinearForm(fill, coef, intercept)
+    plain = plain_model(model)
+    fill = np.full(len(plain.center), np.nan) if plain.fill is None else plain.fill
+    return LinearForm(fill, plain.weights, plain.intercepts - plain.weights @ plain.center)

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from smtl import SMTLClassifier
 from smtl.datasets import Dataset
 from smtl.model.linear import linear_form
 from smtl.model.matching import arranged, match_columns
@@ -69,3 +73,11 @@ def test_a_pipeline_is_one_linear_function(sparse, scale):
     infinite[3, 1] = np.inf
     with pytest.raises(ValueError, match="must be finite"):
         form.scores(infinite)
+
+
+def test_what_is_missing_is_filled_on_the_scale_it_comes_in():
+    X = np.random.default_rng().normal(5.0, 3.0, size=(40, 3))
+    X[::7, 1] = np.nan
+    steps = [StandardScaler(), SimpleImputer(strategy="median"), SMTLClassifier("error", C=0.5)]
+    model = make_pipeline(*steps).fit(X, np.arange(40) % 2)
+    np.testing.assert_allclose(linear_form(model).scores(X)[:, 0], model.decision_function(X), atol=1e-9)

@@ -1,0 +1,121 @@
+"""``smtl export``: a model for other programs, as ONNX or plain JSON."""
+
+from __future__ import annotations
+
+import json as to_json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smtl.cli._errors import CommandError
+from smtl.cli._model_options import Json, Model, read_saved, writing_errors
+from smtl.cli._reading import one_line_errors
+from smtl.cli._writable import check_writable
+
+if TYPE_CHECKING:
+    from smtl.model.plain import PlainModel
+
+__all__ = ["export"]
+
+_FORMATS = ("onnx", "json")
+# Names that the summary has of each kind; --json and the file have all.
+_NAMES = 8
+
+
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option(metavar="|".join(_FORMATS), help="The format.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE", help="Where to write. [default: MODEL with the format for a suffix]"
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a model for programs that have no smtl: ONNX, or plain weights as JSON.
+
+    Filling, scaling, weights and thresholds are all in the file; features are taken as they come.
+    ONNX needs the package onnx.
+
+    Example: smtl export songs.skops --to onnx
+    """
+    if to not in _FORMATS:
+        raise typer.BadParameter(f"--to must be one of {', '.join(_FORMATS)}, got {to!r} instead.")
+    fitted, metadata = read_saved(model)
+    out = model.with_suffix(f".{to}") if out is None else out
+    check_writable(out, advice="choose another with -o")
+    if out.exists() and out.samefile(model):
+        raise CommandError(f"cannot write {str(out)!r}: it is the model; choose another with -o.")
+
+    from smtl.model.archive import write_whole
+    from smtl.model.plain import plain_model
+
+    with one_line_errors():
+        names = metadata["features"] if metadata["named_features"] else None
+        plain = plain_model(fitted, feature_names=names, task_names=metadata["tasks"])
+        content = _content(plain, to)
+        try:
+            write_whole(content, out)
+        except OSError as error:
+            raise writing_errors(out, error) from error
+    if json:
+        found = {"model": str(model), "out": str(out), "to": to, "bytes": len(content), **plain.about()}
+        print(to_json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        _print(plain, to, out)
+
+
+def _content(plain: PlainModel, to: str) -> bytes:
+    if to == "onnx":
+        from smtl.model.export_onnx import onnx_graph
+
+        return onnx_graph(plain)
+    from smtl.model.export_json import json_weights
+
+    return json_weights(plain)
+
+
+def _print(plain: PlainModel, to: str, out: Path) -> None:
+    """Print what was written, what it takes, and two lines of Python that use it."""
+    lines = {
+        "Features": _some(plain.features),
+        "One-hot": _one_hot(plain.one_hot()),
+        "Missing features": "none may be" if plain.fill is None else "NaN" if to == "onnx" else "NaN or None",
+        "Tasks": f"{_some(plain.tasks)}; {plain.kind}",
+    }
+    print(f"Wrote {out}.")
+    for name, value in lines.items():
+        if value:
+            print(f"{name + ':':<18}{value}")
+    print("\nNext, in Python:")
+    for line in _use(to, str(out)):
+        print(f"    {line}")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMES]) + (f", ... ({len(names):,} in all)" if len(names) > _NAMES else "")
+
+
+def _one_hot(columns: dict[str, dict[str, str]]) -> str:
+    """Return which columns are to be given as 0 and 1, with one of them explained."""
+    for column, values in columns.items():
+        value, feature = next(iter(values.items()))
+        return f"{_some(list(columns))}; {feature} is 1 where {column} is {value}, else 0"
+    return ""
+
+
+def _use(to: str, out: str) -> tuple[str, str]:
+    """Return two lines that score: a matrix X with ONNX; with JSON a row, given by name."""
+    if to == "onnx":
+        return (
+            f"import onnxruntime; session = onnxruntime.InferenceSession({out!r})",
+            'scores, labels = session.run(["scores", "labels"], {"features": X})  # X: float64, a row a sample',
+        )
+    return (
+        f'import json; model = json.load(open({out!r}, encoding="utf-8"))',
+        'scores = [b + sum(w * (row[f] - c) for w, f, c in zip(ws, model["features"], model["center"])) for ws, b in '
+        'zip(model["weights"], model["intercepts"])]  # row: features by name, none missing',
+    )
