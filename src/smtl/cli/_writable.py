@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from smtl.cli._errors import CommandError
 
@@ -39,8 +41,17 @@ def check_writable(out: Path, suffixes: Sequence[str] | None = None, advice: str
         problem = f"the directory {str(folder)!r} does not exist; create it, or {advice}"
     elif not folder.is_dir():
         problem = f"{str(folder)!r} is not a directory"
-    elif not os.access(out if out.exists() else folder, os.W_OK):
+    elif not os.access(out if out.exists() else folder, os.W_OK) or not _takes_files(folder):
         problem = f"no permission to write there; {advice}"
     else:
         return
     raise CommandError(f"cannot write {str(out)!r}: {problem}.")
+
+
+def _takes_files(folder: Path) -> bool:
+    """Return whether a file can be made in a folder, by making one: there are folders that refuse even root."""
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError as error:
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)  # that is for the write to tell, which may need less

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 import warnings
@@ -20,15 +21,22 @@ from smtl.cli._writable import check_writable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from smtl.datasets import Dataset
 
 __all__ = ["SETTINGS", "demo"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Rows: TypeAlias = npt.NDArray[np.int64]
 
 SETTINGS = {"cls": NamedChoices}
 
 _TRAIN = 0.6
 _OURS, _PEER = "smtl", "logistic regression"
+# The model, the rows that judge it, and the page about it.
+_BESIDE = (_MODEL, _ROWS, _PAGE) = (".skops", ".csv", ".html")
 
 
 @dataclass
@@ -45,22 +53,25 @@ def demo(
     penalty: Annotated[
         str, typer.Option(callback=check_penalty_name, metavar="NAME", help="What ties the tasks together.")
     ] = "l21",
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to save the picture: .png, .pdf or .svg.")] = Path(
-        "smtl-demo.png"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The picture: .png, .pdf or .svg. The other files are beside it."),
+    ] = Path("smtl-demo.png"),
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For the split of the data.")] = 0,
 ) -> None:
-    """Train on ten imbalanced tasks, beside logistic regression, and draw the result.
+    """Train on ten imbalanced tasks, beside logistic regression; save the model, and a picture and a page about it.
 
     The data are scikit-learn's digits: for each digit, is it this one?
     60 % of the rows are for training, the same share of each digit.
-    Nothing is downloaded.
+    The others judge the model, and are saved too. Nothing is downloaded.
 
     Example: smtl demo --metric auc --out auc.png
     """
     from smtl.cli._figure import SUFFIXES
 
     check_writable(out, SUFFIXES)
+    for suffix in _BESIDE:
+        check_writable(out.with_suffix(suffix))
 
     from rich.console import Console
 
@@ -68,12 +79,14 @@ def demo(
     with status.status("Loading scikit-learn"):
         from sklearn.linear_model import LogisticRegression
         from sklearn.multiclass import OneVsRestClassifier
+        from sklearn.pipeline import Pipeline
 
         from smtl import SMTLClassifier
         from smtl.cli._figure import draw
         from smtl.cli._progress import showing_progress
 
-    X, Y, X_test, Y_test = _split(seed)
+    data, train, test, scaler = _split(seed)
+    X, Y, X_test, Y_test = scaler.transform(data.X[train]), data.Y[train], scaler.transform(data.X[test]), data.Y[test]
     model = SMTLClassifier(metric=metric, penalty=penalty, verbose=1)
     peer = OneVsRestClassifier(LogisticRegression(max_iter=1000))
     with status.status("Compiling (first run only)"):
@@ -86,7 +99,7 @@ def demo(
     with status.status("Logistic regression"):
         theirs = _run(peer, X, Y, X_test, Y_test)
 
-    digits = [str(digit) for digit in range(Y.shape[1])]
+    digits = list(data.label_names or ())
     console.print(
         f"Digits, metric {metric}, penalty {penalty}: {len(X)} training rows, {len(X_test)} held out",
         soft_wrap=True,
@@ -99,23 +112,25 @@ def demo(
         draw(out, title=headline, names=digits, scores=scores, history=model.history_, gap=model.gap_)
     except OSError as error:
         raise CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.") from error
-    _print_next(console, metric, penalty, out)
+    with status.status("Writing the model and the page about it"):
+        _keep(Pipeline([("scale", scaler), ("classifier", model)]), data, train, test, out, seed)
+    _print_next(console, out)
 
 
-def _split(seed: int) -> tuple[Float, npt.NDArray[np.int64], Float, npt.NDArray[np.int64]]:
-    """Return training and held-out rows of the digits, scaled by the training rows, with a column a digit."""
-    from sklearn.datasets import load_digits
+def _split(seed: int) -> tuple[Dataset, Rows, Rows, StandardScaler]:
+    """Return the digits, with a column a digit; which rows are for training and which not; and the former's scale."""
     from sklearn.model_selection import train_test_split
     from sklearn.preprocessing import StandardScaler
 
-    X, digit = load_digits(return_X_y=True)
-    Y = (digit[:, None] == np.arange(10)).astype(np.int64)
-    X, X_test, Y, Y_test = train_test_split(X, Y, train_size=_TRAIN, stratify=digit, random_state=seed)
-    scaler = StandardScaler().fit(X)
-    return scaler.transform(X), Y, scaler.transform(X_test), Y_test
+    from smtl.datasets import load_dataset
+
+    data = load_dataset("digits")
+    digit = data.Y.argmax(axis=1)
+    train, test = train_test_split(np.arange(len(digit)), train_size=_TRAIN, stratify=digit, random_state=seed)
+    return data, train, test, StandardScaler().fit(data.X[train])
 
 
-def _warm_up(models: list[Any], X: Float, Y: npt.NDArray[np.int64]) -> float:
+def _warm_up(models: list[Any], X: Float, Y: npt.NDArray[Any]) -> float:
     """Fit three rows of each task, so that no fit that is timed has to compile; return the seconds it took."""
     from sklearn.base import clone
     from threadpoolctl import threadpool_limits
@@ -185,11 +200,44 @@ def _print_summary(console: Console, model: Any, ours: _Result, theirs: _Result,
         console.print(f"{name + ':':<18}{value}", soft_wrap=True)
 
 
-def _print_next(console: Console, metric: str, penalty: str, out: Path) -> None:
-    console.print(f"{'Picture:':<18}", end="")
-    console.print(str(out), markup=False, soft_wrap=True)
-    console.print("\nOn your own data, with features on one scale and Y of 0 and 1, a column a task:\n")
-    console.print("    from smtl import SMTLClassifier", markup=False)
-    console.print(
-        f'    model = SMTLClassifier(metric="{metric}", penalty="{penalty}").fit(X, Y)', markup=False, soft_wrap=True
-    )
+def _keep(model: Pipeline, data: Dataset, train: Rows, test: Rows, out: Path, seed: int) -> None:
+    """Write the model, the rows that judge it, and the page about it."""
+    from smtl.cli._reading import one_line_errors
+    from smtl.cli._saving import save, summary_of
+    from smtl.datasets import write
+    from smtl.model.evaluation import evaluate
+    from smtl.model.persistence import read_model
+    from smtl.model.report import write_report
+    from smtl.model.scores import answers_of, task_scores
+    from smtl.model.training import Settings, rows_of, targets_of
+
+    final, rest = model[-1], rows_of(data, test)
+    final.set_params(verbose=0)
+    scores = task_scores(model, rest.X)
+    result = evaluate(targets_of(rest), scores, answers_of(scores, final._kind), draws=0)
+    settings = Settings(final.metric, final.penalty, "auto", seed=seed)
+    summary = summary_of(model, data, "digits", settings, result, {})
+    save(model, data, out.with_suffix(_MODEL), summary)
+    with one_line_errors():
+        try:
+            write(rest, out.with_suffix(_ROWS))
+            # As whoever has the files would: what is read back is what is shown.
+            saved, metadata = read_model(out.with_suffix(_MODEL))
+            title = "Digits that were not trained on"
+            write_report(saved, rest, out.with_suffix(_PAGE), metadata=metadata, title=title)
+        except OSError as error:
+            raise CommandError(f"cannot write beside {str(out)!r}: {error.strerror or error}.") from error
+
+
+def _print_next(console: Console, out: Path) -> None:
+    written = {"Picture": out, "Model": out.with_suffix(_MODEL), "Rows not trained on": out.with_suffix(_ROWS)}
+    for name, path in (written | {"Page about it": out.with_suffix(_PAGE)}).items():
+        console.print(f"{name + ':':<21}{path}", markup=False, soft_wrap=True)
+    model, rows = (shlex.quote(str(out.with_suffix(suffix))) for suffix in (_MODEL, _ROWS))
+    console.print("\nOpen the page in a browser. Then:\n")
+    for command in (
+        f"smtl evaluate {model} {rows}",
+        f"smtl inspect {model}",
+        "smtl fit DATA -o model.skops        # your own data: a table with columns named label:...",
+    ):
+        console.print(f"    {command}", markup=False, soft_wrap=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json as to_json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smtl.cli._model_data import as_in_training
 from smtl.cli._model_options import Json, Model, figure, interval, list_of, plain_table, read_for_model, read_saved
 from smtl.cli._reading import one_line_errors, with_reading_options
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["evaluate"]
-
-_TABLES = ("csv", "parquet")
 
 
 @with_reading_options
@@ -38,7 +36,7 @@ def evaluate(
     Example: smtl evaluate songs.skops test.csv --labels calm,sad
     """
     fitted, metadata = read_saved(model)
-    data = read_for_model(source, reading | _as_in_training(source, reading, metadata))
+    data = read_for_model(source, reading | as_in_training(source, reading, metadata))
 
     from smtl.datasets.checksum import checksum
     from smtl.model.evaluation import evaluate as judge
@@ -65,20 +63,6 @@ def evaluate(
     if seen:
         n = (metadata.get("training") or {}).get("rows")
         print(f"\nThese are the data that the model was made of: {n:,} of the rows it has learnt from.")
-
-
-def _as_in_training(source: str, reading: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return options for the labels of a table as they were in training, unless the user gives others."""
-    trained = (metadata.get("columns") or {}).get("reading") or {}
-    if any(reading.get(key) is not None for key in ("labels", "prefix", "last", "class_column")):
-        trained = {key: value for key, value in trained.items() if key == "tasks"}
-    if not trained or not Path(source).is_file():
-        return {}
-    from smtl.datasets import format_of
-
-    with one_line_errors():
-        form = format_of(source)
-    return {key: value for key, value in trained.items() if reading.get(key) is None} if form in _TABLES else {}
 
 
 def _print(console: Console, result: dict[str, Any], draws: int) -> None:

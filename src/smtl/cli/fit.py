@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json as to_json
 import math
 import shlex
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from smtl.cli._choices import NamedChoices, check_metric_name, check_penalty_name
-from smtl.cli._model_options import Json, figure, list_of, plain_table, read_for_model, writing_errors
+from smtl.cli._model_options import Json, figure, list_of, plain_table, read_for_model
 from smtl.cli._reading import one_line_errors, with_reading_options
+from smtl.cli._saving import save, summary_of
 from smtl.cli._writable import check_writable
 
 if TYPE_CHECKING:
@@ -135,8 +133,8 @@ def fit(
             data = without_columns(data, list_of(ignore)) if ignore else data
             check_data(data)
     model, result = _train(data, settings, test_size, status)
-    summary = _summary(model, data, source, settings, result, reading)
-    _save(model, data, out, summary)
+    summary = summary_of(model, data, source, settings, result, reading)
+    save(model, data, out, summary)
     if json:
         print(to_json.dumps({"model": str(out), **summary}, indent=2, ensure_ascii=False))
     else:
@@ -167,81 +165,6 @@ def _train(data: Dataset, settings: Settings, test_size: float, status: Console)
         rest = rows_of(data, test)
         scores = task_scores(model, rest.X, rest.tasks)
         return model, evaluate(targets_of(rest), scores, answers_of(scores, model[-1]._kind), draws=0)
-
-
-def _summary(
-    model: Any,
-    data: Dataset,
-    source: str,
-    settings: Settings,
-    result: dict[str, Any] | None,
-    reading: dict[str, Any],
-) -> dict[str, Any]:
-    """Return what is to be known about the model, plain JSON."""
-    from smtl.datasets.checksum import checksum
-    from smtl.model.explain import features_used
-    from smtl.model.training import named_labels, targets_of
-
-    final = model[-1]
-    n, d = data.X.shape
-    names = named_labels(data)[1]
-    n_pos, n_neg = targets_of(data).counts()
-    prefix = reading.get("prefix") or "label:"
-    used = features_used(final.coef_)
-    tested = [{}] * len(names) if result is None else result["tasks"]
-    tasks = [
-        {
-            "name": name,
-            "rows": int(n_pos[i] + n_neg[i]),
-            "positives": int(n_pos[i]),
-            "f1": tested[i].get("f1"),
-            "auc": tested[i].get("auc"),
-            "threshold": float(final.thresholds_[i]),
-            "features": int(used[i]),
-        }
-        for i, name in enumerate(names)
-    ]
-    return {
-        "data": {"name": source, "rows": n, "features": d, "checksum": checksum(data)},
-        "columns": {
-            "labels": [*names, *(f"{prefix}{name}" for name in data.label_names or names)],
-            "class": reading.get("class_column"),
-            "task": (reading.get("tasks") or "task:") if data.tasks is not None else None,
-            "reading": _labels_as_read(reading, data),
-        },
-        "training": {
-            **asdict(settings),
-            "C_used": float(final.C_),
-            "rows": n - (0 if result is None else result["rows"]),
-            "test_rows": 0 if result is None else result["rows"],
-            "gap": float(final.gap_),
-            "iterations": int(final.n_iter_),
-            "features_used": int((final.coef_ != 0).any(axis=0).sum()),
-        },
-        "scores": {"tasks": tasks} | ({} if result is None else {"macro": result["macro"], "micro": result["micro"]}),
-    }
-
-
-def _labels_as_read(reading: dict[str, Any], data: Dataset) -> dict[str, Any]:
-    """Return the options that tell the labels, by name where they were told by their number."""
-    given = {key: reading[key] for key in ("labels", "prefix", "class_column", "tasks") if reading.get(key) is not None}
-    if reading.get("last") is not None and data.label_names:
-        buffer = io.StringIO()
-        csv.writer(buffer).writerow(data.label_names)
-        given["labels"] = buffer.getvalue().strip()
-    return given
-
-
-def _save(model: Any, data: Dataset, out: Path, summary: dict[str, Any]) -> None:
-    from smtl.model import save_model
-    from smtl.model.training import named_labels
-
-    with one_line_errors():
-        try:
-            names = named_labels(data)[1]
-            save_model(model, out, feature_names=data.feature_names, task_names=names, metadata=summary)
-        except OSError as error:
-            raise writing_errors(out, error) from error
 
 
 def _print(console: Console, summary: dict[str, Any], source: str, out: Path, reading: dict[str, Any]) -> None:
@@ -284,5 +207,6 @@ def _print(console: Console, summary: dict[str, Any], source: str, out: Path, re
         f"smtl inspect {model}",
         f"smtl evaluate {model} {shlex.quote(source)}",
         f"smtl predict {model} {shlex.quote(source)} -o answers.csv",
+        f"smtl report {model} {shlex.quote(source)} -o report.html",
     ):
         console.print(f"    {command}", markup=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from typing import IO, Annotated, Any
 import typer
 
 from smtl.cli._errors import CommandError
+from smtl.cli._model_data import STREAM, open_table
 from smtl.cli._model_options import Json, Model, list_of, read_for_model, read_saved, writing_errors
 from smtl.cli._output import forget_output
 from smtl.cli._reading import one_line_errors, with_reading_options
@@ -21,7 +22,6 @@ __all__ = ["predict"]
 
 _WHAT = ("labels", "scores", "both")
 _FORMS = ("csv", "tsv", "jsonl", "parquet")
-_STREAM = "-"
 
 
 @with_reading_options
@@ -34,7 +34,7 @@ def predict(
     out: Annotated[
         str,
         typer.Option("-o", "--out", metavar="FILE", help="Where to write: .csv, .tsv, .jsonl or .parquet; - to print."),
-    ] = _STREAM,
+    ] = STREAM,
     what: Annotated[str, typer.Option(metavar="|".join(_WHAT), help="What to write of each row.")] = "labels",
     form: Annotated[
         str | None,
@@ -56,7 +56,7 @@ def predict(
     if what not in _WHAT:
         raise typer.BadParameter(f"--what must be one of {', '.join(_WHAT)}, got {what!r} instead.")
     form = _format(out, form, json)
-    if out != _STREAM:
+    if out != STREAM:
         check_writable(Path(out), advice="choose another with -o")
         if Path(out).exists() and any(Path(p).exists() and Path(p).samefile(out) for p in (source, model)):
             raise CommandError(f"cannot write {out!r}: it is the model or the data; choose another with -o.")
@@ -67,7 +67,7 @@ def predict(
     from smtl.model.writers import writing
 
     output = Output(metadata["tasks"], metadata["kind"], what != "scores", what != "labels")
-    target: Path | IO[str] = sys.stdout if out == _STREAM else Path(out)
+    target: Path | IO[str] = sys.stdout if out == STREAM else Path(out)
     with one_line_errors(), _columns(source, reading, fitted, metadata, output, list_of(keep), list_of(ignore)) as rows:
         try:
             with writing(target, form) as write:
@@ -81,10 +81,10 @@ def predict(
             raise typer.Exit(1) from None
         except OSError as error:
             raise writing_errors(out, error) from error
-    if json and out != _STREAM:
+    if json and out != STREAM:
         found = {"positives": counts} if what != "scores" and "label" not in counts else {}
         print(to_json.dumps({"out": out, "rows": n_rows, **found}, indent=2, ensure_ascii=False))
-    elif out != _STREAM:
+    elif out != STREAM:
         print(f"Wrote {out}: {n_rows:,} rows.")
 
 
@@ -94,7 +94,7 @@ def _format(out: str, form: str | None, json: bool) -> str:
 
     if form is not None and form not in _FORMS:
         raise typer.BadParameter(f"--format must be one of {', '.join(_FORMS)}, got {form!r} instead.")
-    if out == _STREAM:
+    if out == STREAM:
         form = form or ("jsonl" if json else "csv")
         if form == "parquet":
             raise typer.BadParameter("Parquet cannot be printed; name a file with -o.")
@@ -124,7 +124,7 @@ def _columns(
 
     features = metadata["features"]
     with ExitStack() as stack:
-        table = _table(source, reading, stack)
+        table = open_table(source, reading, stack)
         if table is None:
             if keep:
                 raise typer.BadParameter("--keep goes with CSV, JSON lines and Parquet.")
@@ -147,32 +147,3 @@ def _columns(
         yield predict_table(fitted, table, matching, output, keep=keep, task=task)
         for warning in matching.warnings():
             print("Warning:", warning, file=sys.stderr)
-
-
-def _table(source: str, reading: dict[str, Any], stack: ExitStack) -> Any:
-    """Return the table that the data are, or None for data that are read as a whole."""
-    from smtl import datasets
-    from smtl.datasets.files import opened
-    from smtl.model.tables import open_csv, open_json_lines, open_parquet
-
-    layout = {key: reading[key] for key in ("skip", "separator") if reading.get(key) is not None}
-    if reading.get("header"):
-        layout["header"] = False
-    if source == _STREAM:
-        return open_csv(sys.stdin.buffer, "standard input", **layout)
-    path = Path(source)
-    if not path.exists() or (source.partition(":")[0] in datasets.dataset_names() and not path.is_file()):
-        return None
-    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".bz2") else path
-    if name.suffix.lower() in (".jsonl", ".ndjson"):
-        stream, _ = stack.enter_context(opened(path))
-        return open_json_lines(stream, path)
-    form = "csv" if layout or name.suffix.lower() in (".csv", ".tsv") else datasets.format_of(path)
-    if form == "parquet":
-        return open_parquet(path)
-    if form != "csv":
-        return None
-    if name.suffix.lower() == ".tsv":
-        layout.setdefault("separator", "\t")
-    stream, _ = stack.enter_context(opened(path))
-    return open_csv(stream, path, **layout)

@@ -228,7 +228,7 @@ def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets
         )
     if data.tasks is not None:
         task = classifier._task_numbers(data.tasks, len(data.tasks))
-        return Targets("tasks", np.array([0, 1]), classifier.task_names_, _signs(data.Y), task)
+        return _labelled(Targets("tasks", np.array([0, 1]), classifier.task_names_, _signs(data.Y), task))
     Y = _signs(data.Y.toarray() if sp.issparse(data.Y) else data.Y)
     if data.label_names is None:
         if Y.shape[1] != len(names):
@@ -240,7 +240,13 @@ def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets
             known = ", ".join(data.label_names[:8])
             raise ValueError(f"the labels must be those of the model; {missing[0]!r} is missing, there are: {known}.")
         Y = Y[:, [place[name] for name in names]]
-    return Targets("multilabel", np.arange(len(names)), np.asarray(names), Y)
+    return _labelled(Targets("multilabel", np.arange(len(names)), np.asarray(names), Y))
+
+
+def _labelled(targets: Targets) -> Targets:
+    if not targets.Y.any():
+        raise ValueError("at least one row must have a label, got none.")
+    return targets
 
 
 def _signs(labels: npt.NDArray[Any]) -> npt.NDArray[np.int8]:

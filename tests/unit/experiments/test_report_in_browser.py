@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,17 +15,14 @@ from smtl.experiments.report import write_report
 from smtl.experiments.results import Results
 from tests.unit.experiments.made_rows import made_rows
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select  # noqa: E402
+pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="needs a browser: Debian's packages chromium and chromium-driver"
-)
+from tests.unit.browsing import asked_for, beyond_the_screen, browsing, needs_browser, set_size
+
+pytestmark = needs_browser
 
 SETS = ["emotions", "optdigits", "digits"]
 METHODS = ["smtl-auc-l11", "smtl-f1-l11", "mtl-cls-l11", "mtl-reg-l11", "br", "lp", "ecc"]
@@ -50,31 +45,20 @@ def address(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
+    with browsing() as driver:
+        yield driver
 
 
 @pytest.fixture
 def page(browser: Any, address: str) -> Iterator[Any]:
     """The report, fresh, at the size of a desk; at the end of every test the console must be empty."""
-    _size(browser, 1280, 900)
+    set_size(browser, 1280, 900)
     browser.get(address)
     browser.execute_script("localStorage.clear(); delete document.documentElement.dataset.theme")
     browser.refresh()
     browser.get_log("browser")
     yield browser
     assert browser.get_log("browser") == []
-
-
-def _size(browser: Any, width: int, height: int) -> None:
-    settings = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", settings)
 
 
 def _column(page: Any, table: str, column: int, *, shown: bool = True) -> list[str]:
@@ -273,29 +257,16 @@ def test_text_is_told_from_its_ground(page: Any, scheme: str) -> None:
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_page_does_not_scroll_sideways(page: Any, width: int) -> None:
-    _size(page, width, 844)
+    set_size(page, width, 844)
     for details in ("", "document.querySelectorAll('details').forEach((one) => { one.open = true; });"):
         page.execute_script(details)
         assert page.execute_script("return document.documentElement.scrollWidth") <= width
         # Whatever reaches beyond the screen stands in a box that scrolls.
-        cut = page.execute_script("""
-            return [...document.querySelectorAll("main *, header *, nav *, form *")].filter((one) => {
-                const box = one.getBoundingClientRect();
-                return box.width > 0 && box.right > innerWidth + 1 && !one.closest(".box");
-            }).map((one) => one.outerHTML.slice(0, 200));
-        """)
-        assert cut == []
+        assert beyond_the_screen(page) == []
 
 
 def test_no_request_to_a_network_address(browser: Any, address: str) -> None:
-    browser.get_log("performance")
-    browser.get(address)
-    browser.execute_script("window.scrollTo(0, document.body.scrollHeight)")
-    asked = []
-    for entry in browser.get_log("performance"):
-        message = json.loads(entry["message"])["message"]
-        if message["method"] == "Network.requestWillBeSent":
-            asked.append(message["params"]["request"]["url"])
+    asked = asked_for(browser, address)
     assert address in asked
     assert all(url == address or url.startswith("data:") for url in asked)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -10,8 +9,9 @@ from itertools import groupby
 from smtl.experiments.diagrams import Mark
 from smtl.experiments.naming import about
 from smtl.experiments.tables import Cell, Column, Row, Table
+from smtl.pages import framed_table
 
-__all__ = ["Names", "attributes", "cell_class", "definitions", "picture", "table"]
+__all__ = ["Names", "attributes", "cell_class", "table"]
 
 _FAMILIES = {"SMTL": "smtl", "MTL-CLS": "cls", "MTL-REG": "reg"}
 # Words longer than this are wrapped.
@@ -212,64 +212,9 @@ def table(of: Table, names: Names, name: str, *, marks: str = "", long: bool = F
     notes = dict.fromkeys(cell.note for row in of.rows for cell in row.cells if cell.note)
     below = "".join(f'<p class="muted">* {escape(note)}</p>' for note in notes)
     foot = "".join(_row(row, of.columns, names) for row in of.foot)
-    return (
-        f'<figure{marks}><figcaption id="{name}-caption">{escape(of.caption)}</figcaption>'
-        f'<div class="box{" long" if long else ""}" tabindex="0" role="region" aria-labelledby="{name}-caption">'
-        f'<table id="{name}" aria-labelledby="{name}-caption"><thead>{_heads(of.columns, names)}</thead>'
+    inside = (
+        f"<thead>{_heads(of.columns, names)}</thead>"
         f"<tbody>{''.join(_row(row, of.columns, names) for row in of.rows)}</tbody>"
-        f"{f'<tfoot>{foot}</tfoot>' if foot else ''}</table></div>{below}</figure>\n"
+        f"{f'<tfoot>{foot}</tfoot>' if foot else ''}"
     )
-
-
-def picture(svg: str, caption: str, marks: str = "") -> str:
-    """Return a picture with its caption in a box that scrolls.
-
-    Parameters
-    ----------
-    svg : str
-        The picture.
-    caption : str
-        What it shows.
-    marks : str, optional
-        Attributes by which it is filtered.
-
-    Returns
-    -------
-    str
-        A ``figure`` element.
-
-    Examples
-    --------
-    >>> print(picture("<svg></svg>", "a < b").strip())
-    <figure><figcaption>a &lt; b</figcaption><div class="box" tabindex="0" role="group"
-    aria-label="a &lt; b"><svg></svg></div></figure>
-    """
-    text = escape(caption)
-    return (
-        f"<figure{marks}><figcaption>{text}</figcaption>"
-        f'<div class="box" tabindex="0" role="group" aria-label="{text}">{svg}</div></figure>\n'
-    )
-
-
-def definitions(pairs: Iterable[tuple[str, object]], kind: str) -> str:
-    """Return a list of words and what they stand for.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, object)
-        The words and values.
-    kind : str
-        The class of the list.
-
-    Returns
-    -------
-    str
-        A ``dl`` element.
-
-    Examples
-    --------
-    >>> print(definitions([("cv", 5)], "facts").strip())
-    <dl class="facts"><dt>cv</dt><dd>5</dd></dl>
-    """
-    inside = "".join(f"<dt>{escape(word)}</dt><dd>{escape(str(value))}</dd>" for word, value in pairs)
-    return f'<dl class="{kind}">{inside}</dl>\n'
+    return framed_table(name, of.caption, inside, marks=marks, below=below, long=long)

@@ -1,154 +1,80 @@
-"use strict";
-(() => {
-  const root = document.documentElement;
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-
-  // Theme: the system's unless chosen, and the choice is kept.
-  const theme = document.getElementById("theme");
-  theme.hidden = false;
-  for (const input of all("input", theme)) {
-    input.checked = input.value === (root.dataset.theme || "");
-    input.addEventListener("change", () => {
-      if (input.value) root.dataset.theme = input.value;
-      else delete root.dataset.theme;
-      try {
-        if (input.value) localStorage.setItem("smtl-theme", input.value);
-        else localStorage.removeItem("smtl-theme");
-      } catch (error) { /* not kept */ }
-    });
-  }
-
-  // Sorting: once by the column, again the other way round, a third time as it was.
-  const number = (text) => {
-    const found = text.replaceAll("\u2212", "-").match(/[-+]?\d[\d,]*\.?\d*(e[-+]?\d+)?/i);
-    if (!found) return NaN;
-    return parseFloat(found[0].replaceAll(",", "")) - (text.trim().startsWith("<") ? 1e-9 : 0);
-  };
-  const sortTable = (table, head, direction) => {
-    const column = Number(head.dataset.c);
-    const words = head.classList.contains("w");
-    for (const body of table.tBodies) {
-      const rows = [...body.rows];
-      rows.forEach((row, place) => { row.place ??= place; });
-      const key = (row) => {
-        const text = row.cells[column].textContent;
-        return words ? text : number(text);
-      };
-      rows.sort((one, other) => {
-        if (!direction) return one.place - other.place;
-        const [a, b] = [key(one), key(other)];
-        if (words) return direction * a.localeCompare(b, "en", { numeric: true }) || one.place - other.place;
-        if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b) || one.place - other.place;
-        return direction * (a - b) || one.place - other.place;
-      });
-      body.append(...rows);
-    }
-  };
-  for (const head of all("th[data-c]")) {
-    // Not a button element: where a head is repeated in print, Chromium leaves those empty.
-    const button = document.createElement("span");
-    button.className = "sort";
-    button.tabIndex = 0;
-    button.setAttribute("role", "button");
-    button.append(...head.childNodes);
-    head.append(button);
-    head.setAttribute("aria-sort", "none");
-    button.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      button.click();
-    });
-    button.addEventListener("click", () => {
-      const table = head.closest("table");
-      const first = head.classList.contains("w") ? "ascending" : "descending";
-      const second = first === "ascending" ? "descending" : "ascending";
-      const now = head.getAttribute("aria-sort");
-      const next = now === "none" ? first : now === first ? second : "none";
-      for (const other of all("th[aria-sort]", table)) other.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", next);
-      sortTable(table, head, { ascending: 1, descending: -1, none: 0 }[next]);
-    });
-  }
-
-  // Filters: what is not chosen is hidden by a style sheet of its own, wherever it stands.
-  const form = document.getElementById("choosers");
-  form.hidden = false;
-  const style = document.getElementById("chosen");
-  const apply = () => {
-    const rules = [];
-    const told = [];
-    for (const chooser of all("details", form)) {
-      const boxes = all("input", chooser);
-      const off = boxes.filter((box) => !box.checked);
-      for (const box of off) rules.push(`[data-${chooser.dataset.kind}="${box.value}"]`);
-      chooser.querySelector(".how-many").textContent = `${boxes.length - off.length} of ${boxes.length}`;
-      if (off.length === boxes.length) told.push(`No ${chooser.dataset.one} is chosen.`);
-    }
-    style.textContent = rules.length ? `${rules.join(",")}{display:none!important}` : "";
-    document.getElementById("told").textContent = told.join(" ");
-  };
+// Filters: what is not chosen is hidden by a style sheet of its own, wherever it stands.
+const form = document.getElementById("choosers");
+form.hidden = false;
+const style = document.getElementById("chosen");
+const apply = () => {
+  const rules = [];
+  const told = [];
   for (const chooser of all("details", form)) {
-    chooser.addEventListener("change", apply);
-    for (const button of all("button", chooser)) {
-      button.addEventListener("click", () => {
-        for (const box of all("input", chooser)) box.checked = button.value === "all";
-        apply();
-      });
-    }
-    chooser.addEventListener("toggle", () => {
-      if (chooser.open) for (const other of all("details[open]", form)) if (other !== chooser) other.open = false;
+    const boxes = all("input", chooser);
+    const off = boxes.filter((box) => !box.checked);
+    for (const box of off) rules.push(`[data-${chooser.dataset.kind}="${box.value}"]`);
+    chooser.querySelector(".how-many").textContent = `${boxes.length - off.length} of ${boxes.length}`;
+    if (off.length === boxes.length) told.push(`No ${chooser.dataset.one} is chosen.`);
+  }
+  style.textContent = rules.length ? `${rules.join(",")}{display:none!important}` : "";
+  document.getElementById("told").textContent = told.join(" ");
+};
+for (const chooser of all("details", form)) {
+  chooser.addEventListener("change", apply);
+  for (const button of all("button", chooser)) {
+    button.addEventListener("click", () => {
+      for (const box of all("input", chooser)) box.checked = button.value === "all";
+      apply();
     });
   }
-  document.getElementById("reset").addEventListener("click", () => {
-    for (const box of all("input", form)) box.checked = box.defaultChecked;
-    apply();
+  chooser.addEventListener("toggle", () => {
+    if (chooser.open) for (const other of all("details[open]", form)) if (other !== chooser) other.open = false;
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    for (const open of all("details[open]", form)) {
-      open.open = false;
-      open.querySelector("summary").focus();
-    }
-  });
-  document.addEventListener("click", (event) => {
-    if (!form.contains(event.target)) for (const open of all("details[open]", form)) open.open = false;
-  });
-  form.addEventListener("submit", (event) => event.preventDefault());
+}
+document.getElementById("reset").addEventListener("click", () => {
+  for (const box of all("input", form)) box.checked = box.defaultChecked;
   apply();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const open of all("details[open]", form)) {
+    open.open = false;
+    open.querySelector("summary").focus();
+  }
+});
+document.addEventListener("click", (event) => {
+  if (!form.contains(event.target)) for (const open of all("details[open]", form)) open.open = false;
+});
+form.addEventListener("submit", (event) => event.preventDefault());
+apply();
 
-  // Paired tests: the rows of another method or measure.
-  const ours = document.getElementById("ours");
-  const by = document.getElementById("by");
-  const cell = (name, content) => {
-    const [text, kind] = Array.isArray(content) ? content : [content, ""];
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
-  const fill = (id, rows) => {
-    const table = document.getElementById(id);
-    table.tBodies[0].replaceChildren(...rows.map(([d, m, ...cells]) => {
-      const row = document.createElement("tr");
-      if (d !== null) {
-        row.dataset.d = d;
-        row.append(cell("th", [data.datasets[d], "w"]));
-      }
-      row.dataset.m = m;
-      row.append(cell(d === null ? "th" : "td", [data.methods[m], "w"]), ...cells.map((one) => cell("td", one)));
-      row.cells[0].scope = "row";
-      return row;
-    }));
-    const sorted = table.querySelector('th[aria-sort="ascending"],th[aria-sort="descending"]');
-    if (sorted) sortTable(table, sorted, sorted.getAttribute("aria-sort") === "ascending" ? 1 : -1);
-  };
-  const refill = () => {
-    const found = data.tests[by.value]?.[ours.value];
-    for (const id of ["tests", "opponents"]) {
-      fill(id, found ? found[id] : []);
-      document.getElementById(`${id}-caption`).textContent = found ? found[`${id}_caption`] : "No such runs.";
+// Paired tests: the rows of another method or measure.
+const ours = document.getElementById("ours");
+const by = document.getElementById("by");
+const cell = (name, content) => {
+  const [text, kind] = Array.isArray(content) ? content : [content, ""];
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+};
+const fill = (id, rows) => {
+  const table = document.getElementById(id);
+  table.tBodies[0].replaceChildren(...rows.map(([d, m, ...cells]) => {
+    const row = document.createElement("tr");
+    if (d !== null) {
+      row.dataset.d = d;
+      row.append(cell("th", [data.datasets[d], "w"]));
     }
-  };
-  if (ours) for (const select of [ours, by]) select.addEventListener("change", refill);
-})();
+    row.dataset.m = m;
+    row.append(cell(d === null ? "th" : "td", [data.methods[m], "w"]), ...cells.map((one) => cell("td", one)));
+    row.cells[0].scope = "row";
+    return row;
+  }));
+  const sorted = table.querySelector('th[aria-sort="ascending"],th[aria-sort="descending"]');
+  if (sorted) sortTable(table, sorted, sorted.getAttribute("aria-sort") === "ascending" ? 1 : -1);
+};
+const refill = () => {
+  const found = data.tests[by.value]?.[ours.value];
+  for (const id of ["tests", "opponents"]) {
+    fill(id, found ? found[id] : []);
+    document.getElementById(`${id}-caption`).textContent = found ? found[`${id}_caption`] : "No such runs.";
+  }
+};
+if (ours) for (const select of [ours, by]) select.addEventListener("change", refill);

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-from string import Template
 from typing import Any
 
+from smtl import pages
 from smtl.experiments.naming import MEASURE_TITLES
 from smtl.experiments.published import PAPER_MEASURES
 from smtl.experiments.report import study_tables
@@ -48,20 +45,15 @@ def page(material: Material, title: str) -> str:
     made = [section for section in made if section[2]]
     shown = [measure for measure in MEASURE_TITLES if measure in _shown_first(material)]
     hidden = [f'[data-k="{measure}"]' for measure in MEASURE_TITLES if measure not in shown]
-    return Template(_part("page.html")).substitute(
-        title=escape(title),
-        css=_part("page.css"),
-        js=_part("page.js"),
-        hidden=f"{','.join(hidden)}{{display:none!important}}" if hidden else "",
-        contents="".join(f'<li><a href="#{name}">{escape(heading)}</a></li>\n' for name, heading, _ in made),
-        choosers=_choosers(material, shown),
-        body="".join(
-            f'<section id="{name}" aria-labelledby="{name}-heading"><h2 id="{name}-heading">{escape(heading)}</h2>\n'
-            f"{inside}</section>\n"
-            for name, heading, inside in made
-        ),
-        data=_data(material),
-        version=escape(_version()),
+    rule = f"{','.join(hidden)}{{display:none!important}}" if hidden else ""
+    return pages.page(
+        title,
+        made,
+        _data(material),
+        css=pages.part(__package__, "page.css"),
+        js=pages.part(__package__, "page.js"),
+        head=f'<style id="chosen">{rule}</style>\n',
+        controls=_choosers(material, shown),
     )
 
 
@@ -69,17 +61,6 @@ def _shown_first(material: Material) -> Sequence[str]:
     """Return the measures of the paper, or those that there are if none of them is."""
     there = {key for row in material.results.rows for key in row}
     return [measure for measure in PAPER_MEASURES if measure in there] or list(MEASURE_TITLES)
-
-
-def _part(name: str) -> str:
-    return (files("smtl.experiments.report") / name).read_text(encoding="utf-8")
-
-
-def _version() -> str:
-    try:
-        return version("smtl")
-    except PackageNotFoundError:
-        return ""
 
 
 def _choosers(material: Material, shown: Sequence[str]) -> str:
@@ -102,10 +83,13 @@ def _choosers(material: Material, shown: Sequence[str]) -> str:
             '<button type="button" value="all">all</button><button type="button" value="none">none</button></div>'
             f'<div class="boxes">{boxes}</div></fieldset></details>\n'
         )
-    return "".join(out)
+    return (
+        '<form id="choosers" aria-label="Filters" hidden>\n'
+        f'{"".join(out)}<button type="button" id="reset">Reset</button>\n<p id="told" role="status"></p>\n</form>\n'
+    )
 
 
-def _data(material: Material) -> str:
+def _data(material: Material) -> dict[str, Any]:
     """Return the paired tests of every method that can be chosen, for the script."""
     names = material.names
     tests: dict[str, dict[str, Any]] = {}
@@ -116,13 +100,11 @@ def _data(material: Material) -> str:
             found[kind] = [_compact(row, material) for row in table.rows]
             found[f"{kind}_caption"] = table.caption
         tests.setdefault(measure, {})[method] = found
-    data = {
+    return {
         "datasets": [names.title[name] for name in names.datasets],
         "methods": [names.title[name] for name in names.methods],
         "tests": tests,
     }
-    # No "<" may stand in a script element: it could be the beginning of its end.
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _compact(row: Row, material: Material) -> list[Any]:

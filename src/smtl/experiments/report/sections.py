@@ -21,16 +21,13 @@ from smtl.experiments.report.material import Material, file_name
 from smtl.experiments.results import Results, sign_of
 from smtl.experiments.summary import ALPHA, summary
 from smtl.experiments.tables import p_value
+from smtl.pages import definitions, paragraph, picture
 
 __all__ = ["SECTIONS"]
 
 
-def _paragraph(text: str, kind: str = "") -> str:
-    return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>\n"
-
-
 def _summary(m: Material) -> str:
-    return html.definitions(summary(m.results, m.tests), "summary")
+    return definitions(summary(m.results, m.tests), "summary")
 
 
 def _results(m: Material) -> str:
@@ -65,7 +62,7 @@ def _results(m: Material) -> str:
         )
         if known in map(paper_dataset, m.results.datasets)
     ]
-    return _paragraph(" ".join([told, *notes, "Other measures can be chosen under Measures."])) + key + "".join(out)
+    return paragraph(" ".join([told, *notes, "Other measures can be chosen under Measures."])) + key + "".join(out)
 
 
 def _tests(m: Material) -> str:
@@ -81,7 +78,7 @@ def _tests(m: Material) -> str:
         for make, kind in ((study_tables.tests_table, "tests"), (study_tables.opponents_table, "opponents")):
             m.keep(make(m.tests[each, method], method, each, title, f"{kind}-{file_name(each)}"))
     out = [
-        _paragraph(
+        paragraph(
             "Paired over the splits that both methods have; the difference is in points, turned so that more is better "
             "for the chosen method. Holm's correction is for the methods that it meets on that data set. "
             f"Bold: p below {ALPHA:g}. Splits of one data set share rows, so these p-values flatter: read them beside "
@@ -110,7 +107,7 @@ def _ranks(m: Material) -> str:
     if not m.rankings:
         return ""
     out = [
-        _paragraph(
+        paragraph(
             "The methods are ranked on each data set by their means, the best first, and the ranks averaged. Methods "
             "under one bar are closer than Nemenyi's critical difference (CD). Filters hide methods here, but do not "
             "rank them anew."
@@ -121,7 +118,7 @@ def _ranks(m: Material) -> str:
         difference = ranking.tests.critical_difference if len(ranking.datasets) > 1 else math.nan
         marks = [m.names.mark(method) for method in ranking.methods]
         svg = critical_difference_diagram(marks, ranking.ranks, difference, f"Mean ranks by {MEASURE_TITLES[measure]}")
-        out.append(html.picture(svg, caption, attributes(m.names, measure=measure)))
+        out.append(picture(svg, caption, attributes(m.names, measure=measure)))
     out.append(html.table(m.keep(study_tables.rank_table(list(m.rankings.values()), m.names.title)), m.names, "ranks"))
     for measure, ranking in m.rankings.items():
         if ranking.tested:
@@ -156,7 +153,7 @@ def _pays(m: Material) -> str:
         "penalty. Means over the splits that both have."
     )
     tables = [html.table(m.keep(of), m.names, of.name) for of in (counts, table)]
-    return _paragraph(told) + "".join(tables)
+    return paragraph(told) + "".join(tables)
 
 
 def _imbalance(m: Material) -> str:
@@ -164,7 +161,7 @@ def _imbalance(m: Material) -> str:
     if not tables:
         return ""
     out = [
-        _paragraph(
+        paragraph(
             "The same data with one, five or ten negatives for each positive in every task. These runs are in none "
             "of the tables and ranks above."
         ),
@@ -180,7 +177,7 @@ def _imbalance(m: Material) -> str:
         caption = f"{m.names.title.get(base, base)}: {MEASURE_TITLES[measure]} in percent"
         svg = curves(marks, ratios, values, caption, [column.title for column in table.columns[1:]])
         where = attributes(m.names, base, measure=measure)
-        out.append(html.picture(svg, caption, where))
+        out.append(picture(svg, caption, where))
         behind.append(html.table(table, m.names, file_name(table.name), marks=where))
     return (
         "".join(out)
@@ -213,7 +210,7 @@ def _time(m: Material) -> str:
     if not found:
         return ""
     out = [
-        _paragraph(
+        paragraph(
             "Seconds of training a split, the search for C included, against quality. The dashed line runs through "
             "the methods that no other beats in both."
         ),
@@ -237,7 +234,7 @@ def _time(m: Material) -> str:
         )
         marks = [m.names.mark(method) for method in ranking.methods]
         svg = scatter(marks, seconds.tolist(), quality.tolist(), caption, "seconds of training")
-        out.append(html.picture(svg, caption, attributes(m.names, measure=measure)))
+        out.append(picture(svg, caption, attributes(m.names, measure=measure)))
     if len(m.results.datasets) > 1:
         out.append(_each_scatter(m, times))
     out.append(_time_tables(m, found))
@@ -253,7 +250,7 @@ def _each_scatter(m: Material, times: np.ndarray) -> str:
             if np.isfinite(mean[d]).any():
                 caption = f"{m.names.title[dataset]}: {MEASURE_TITLES[measure]} against seconds of training"
                 svg = scatter(marks, times[d].tolist(), (100.0 * mean[d]).tolist(), caption, "seconds of training")
-                out.append(html.picture(svg, caption, attributes(m.names, dataset, measure=measure)))
+                out.append(picture(svg, caption, attributes(m.names, dataset, measure=measure)))
     return "".join(out) + "</div></details>\n"
 
 
@@ -261,13 +258,16 @@ def _time_tables(m: Material, found: list[Speed]) -> str:
     title = m.names.title
     datasets = list(dict.fromkeys(speed.dataset for speed in found))
     printed = any(paper_seconds(dataset, "br") is not None for dataset in datasets)
-    told = "Seconds of training a split, and the ratio to BR on the same splits."
+    told = (
+        "Seconds of training a split with what the search has chosen, and with the search; and the ratio of training "
+        "to that of BR on the same splits."
+    )
     if printed:
         told += (
             " The paper's seconds are from a processor of 1.9 GHz with Python 2.7, and it does not say whether its "
-            "search for the trade-off is in them; in ours it is."
+            "search for the trade-off is in them. They are compared with ours without it."
         )
-    out = ["<h3>Time table</h3>\n", _paragraph(told), '<div class="side">']
+    out = ["<h3>Time table</h3>\n", paragraph(told), '<div class="side">']
     for d, dataset in enumerate(datasets):
         table = m.keep(record_tables.time_table(found, dataset, title, file_name("time", title[dataset])))
         out.append(html.table(table, m.names, f"time-{d}", marks=attributes(m.names, dataset)))
@@ -283,10 +283,10 @@ def _settings(m: Material) -> str:
             versions.setdefault(str(name), set()).add(str(number))
     out = ["<h3>Methods</h3>\n", html.table(m.keep(record_tables.methods_table(everything, title)), m.names, "methods")]
     if m.settings:
-        out += ["<h3>Study</h3>\n", html.definitions(((str(key), value) for key, value in m.settings.items()), "facts")]
+        out += ["<h3>Study</h3>\n", definitions(((str(key), value) for key, value in m.settings.items()), "facts")]
     if versions:
         pairs = ((name, ", ".join(sorted(numbers))) for name, numbers in versions.items())
-        out += ["<h3>Versions</h3>\n", html.definitions(pairs, "facts")]
+        out += ["<h3>Versions</h3>\n", definitions(pairs, "facts")]
     out += [
         "<h3>Splits and seeds</h3>\n",
         html.table(m.keep(record_tables.runs_table(everything, title)), m.names, "runs"),
@@ -296,7 +296,7 @@ def _settings(m: Material) -> str:
         ("Failures", record_tables.failures_table(everything, title)),
     ):
         out.append(f"<h3>{heading}</h3>\n")
-        out.append(html.table(m.keep(table), m.names, table.name) if table else _paragraph("None."))
+        out.append(html.table(m.keep(table), m.names, table.name) if table else paragraph("None."))
     if m.command:
         out.append(f"<h3>Command</h3>\n<pre><code>{escape(m.command)}</code></pre>\n")
     return "".join(out)

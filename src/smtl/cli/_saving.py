@@ -1,0 +1,128 @@
+"""A trained model in a file, with what is to be known about it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from smtl.cli._model_options import writing_errors
+from smtl.cli._reading import one_line_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtl.datasets import Dataset
+    from smtl.model.training import Settings
+
+__all__ = ["save", "summary_of"]
+
+
+def summary_of(
+    model: Any,
+    data: Dataset,
+    source: str,
+    settings: Settings,
+    result: dict[str, Any] | None,
+    reading: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what is to be known about a model, plain JSON: the metadata of its file.
+
+    Parameters
+    ----------
+    model : Pipeline
+        Fitted.
+    data : Dataset
+        All rows, those of the test among them.
+    source : str
+        What the data are called.
+    settings : Settings
+        How it was trained.
+    result : dict or None
+        What `smtl.model.evaluation.evaluate` says of the rows that were held out.
+    reading : dict
+        The options that the data were read with.
+
+    Returns
+    -------
+    dict
+        Data, columns, training and scores.
+    """
+    from smtl.datasets.checksum import checksum
+    from smtl.model.explain import features_used
+    from smtl.model.training import named_labels, targets_of
+
+    final = model[-1]
+    n, d = data.X.shape
+    names = named_labels(data)[1]
+    n_pos, n_neg = targets_of(data).counts()
+    prefix = reading.get("prefix") or "label:"
+    used = features_used(final.coef_)
+    tested = [{}] * len(names) if result is None else result["tasks"]
+    tasks = [
+        {
+            "name": name,
+            "rows": int(n_pos[i] + n_neg[i]),
+            "positives": int(n_pos[i]),
+            "f1": tested[i].get("f1"),
+            "auc": tested[i].get("auc"),
+            "threshold": float(final.thresholds_[i]),
+            "features": int(used[i]),
+        }
+        for i, name in enumerate(names)
+    ]
+    return {
+        "data": {"name": source, "rows": n, "features": d, "checksum": checksum(data)},
+        "columns": {
+            "labels": [*names, *(f"{prefix}{name}" for name in data.label_names or names)],
+            "class": reading.get("class_column"),
+            "task": (reading.get("tasks") or "task:") if data.tasks is not None else None,
+            "reading": _labels_as_read(reading, data),
+        },
+        "training": {
+            **asdict(settings),
+            "C_used": float(final.C_),
+            "rows": n - (0 if result is None else result["rows"]),
+            "test_rows": 0 if result is None else result["rows"],
+            "gap": float(final.gap_),
+            "iterations": int(final.n_iter_),
+            "features_used": int((final.coef_ != 0).any(axis=0).sum()),
+        },
+        "scores": {"tasks": tasks} | ({} if result is None else {"macro": result["macro"], "micro": result["micro"]}),
+    }
+
+
+def _labels_as_read(reading: dict[str, Any], data: Dataset) -> dict[str, Any]:
+    """Return the options that tell the labels, by name where they were told by their number."""
+    given = {key: reading[key] for key in ("labels", "prefix", "class_column", "tasks") if reading.get(key) is not None}
+    if reading.get("last") is not None and data.label_names:
+        buffer = io.StringIO()
+        csv.writer(buffer).writerow(data.label_names)
+        given["labels"] = buffer.getvalue().strip()
+    return given
+
+
+def save(model: Any, data: Dataset, out: Path, summary: dict[str, Any]) -> None:
+    """Save a model; what goes wrong is one line.
+
+    Parameters
+    ----------
+    model : Pipeline
+        Fitted.
+    data : Dataset
+        Data with the names of features and tasks.
+    out : Path
+        The file.
+    summary : dict
+        See `summary_of`.
+    """
+    from smtl.model import save_model
+    from smtl.model.training import named_labels
+
+    with one_line_errors():
+        try:
+            names = named_labels(data)[1]
+            save_model(model, out, feature_names=data.feature_names, task_names=names, metadata=summary)
+        except OSError as error:
+            raise writing_errors(out, error) from error

@@ -1,0 +1,104 @@
+"""``smtl report``: a page about a model, with a cut-off that can be moved."""
+
+from __future__ import annotations
+
+import json as to_json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from smtl.cli._errors import CommandError
+from smtl.cli._model_data import as_in_training, open_table
+from smtl.cli._model_options import Json, Model, figure, list_of, read_for_model, read_saved, writing_errors
+from smtl.cli._reading import one_line_errors, with_reading_options
+from smtl.cli._writable import check_writable
+
+__all__ = ["report"]
+
+
+@with_reading_options
+def report(
+    model: Model,
+    source: Annotated[str, typer.Argument(metavar="DATA", help="A file of any format, or the name of a set.")],
+    reading: dict[str, Any],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where to write the page.")] = Path(
+        "report.html"
+    ),
+    row_id: Annotated[
+        str | None, typer.Option("--id", metavar="NAME", help="A column of a table that says what rows are called.")
+    ] = None,
+    ignore: Annotated[str | None, typer.Option(metavar="NAMES", help="Columns that are no features.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The page's heading.")] = None,
+    json: Json = False,
+) -> None:
+    """Write a page about a model on data with labels; any browser shows it, without a network.
+
+    It has figures and curves of each task with a cut-off that can be moved, calibration, the errors that the model is
+    surest of, and its weights. Of the data it holds scores, counts and the numbers (or ids) of those errors.
+
+    Example: smtl report songs.skops test.csv -o report.html
+    """
+    check_writable(out, (".html", ".htm"), advice="choose another with -o")
+    if out.exists() and any(Path(path).exists() and Path(path).samefile(out) for path in (source, model)):
+        raise CommandError(f"cannot write {str(out)!r}: it is the model or the data; choose another with -o.")
+    with _telling() as tell:
+        tell("Reading the data")
+        fitted, metadata = read_saved(model)
+        reading = reading | as_in_training(source, reading, metadata)
+        names = None if row_id is None else _column(source, reading, row_id)
+        data = read_for_model(source, reading)
+
+        from smtl.model.report import write_report
+
+        with one_line_errors():
+            try:
+                found = write_report(
+                    fitted,
+                    data,
+                    out,
+                    metadata=metadata,
+                    ignored=[*list_of(ignore), *([] if row_id is None else [row_id])],
+                    row_names=names,
+                    title=title or f"{model.stem} on {Path(source).name}",
+                    tell=tell,
+                )
+            except OSError as error:
+                raise writing_errors(out, error) from error
+    size = out.stat().st_size
+    if json:
+        known = {"report": str(out), "bytes": size, "model": str(model), "data": source}
+        print(to_json.dumps(known | found, indent=2, ensure_ascii=False))
+        return
+    macro = found["macro"]
+    print(f"Wrote {out}: {found['rows']:,} rows, {len(found['tasks']):,} tasks, {size / 1e6:.1f} MB.")
+    print(
+        f"Mean F1 {figure(macro['f1'])}, mean AUC {figure(macro['auc'])}, mean average precision "
+        f"{figure(macro['average_precision'])}. Open it in a browser."
+    )
+
+
+@contextmanager
+def _telling() -> Iterator[Callable[[str], None]]:
+    """Show what is being done, on a terminal; elsewhere nothing."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("Reading the model") as status:
+        yield status.update
+
+
+def _column(source: str, reading: dict[str, Any], name: str) -> list[str]:
+    """Return a column of a table as text."""
+    with ExitStack() as stack, one_line_errors():
+        table = open_table(source, reading, stack)
+        if table is None:
+            raise typer.BadParameter("--id goes with CSV, JSON lines and Parquet.")
+        if name not in table.names:
+            raise CommandError(f"--id must name a column of the data, got {name!r} instead.")
+        return [text or "" for _, texts in table.chunks([], [name]) for text in texts[name]]

@@ -1,0 +1,135 @@
+"""What goes wrong, command by command, as users see it: a process, its exit code, and one line on standard error.
+
+The processes are forked from one that has imported what commands import, so that each takes a tenth of the time.
+"""
+
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders that refuse files are made in another way")
+
+
+IMPORTED = ["smtl.cli", "smtl.datasets", "smtl.estimators", "smtl.model.training", "smtl.model.persistence"]
+# What a process does: go to its folder, put its output into files, and be the command.
+COMMAND = """
+import os, sys
+os.chdir(folder)
+os.environ.update(PYTHONUTF8="1", SMTL_CACHE=os.path.join(folder, "cache"))
+for number, name in ((1, "stdout"), (2, "stderr")):
+    os.dup2(os.open(f"{printed}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")
+sys.argv = ["smtl", *arguments]
+from smtl.cli import main
+main()
+"""
+
+
+class Done(NamedTuple):
+    """How a process ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(tmp_path, tmp_path_factory):
+    """Run a command in a process."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(IMPORTED)
+    printed = tmp_path_factory.mktemp("printed")
+
+    def run(*arguments):
+        given = {"arguments": [str(word) for word in arguments], "folder": str(tmp_path), "printed": str(printed)}
+        process = context.Process(target=exec, args=(COMMAND, given))
+        process.start()
+        process.join(120)
+        return Done(process.exitcode, *((printed / name).read_text() for name in ("stdout", "stderr")))
+
+    return run
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """Return a folder that takes no files, from root neither."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        if not Path("/proc/self").exists():
+            pytest.skip("root may write everywhere here")
+        return Path("/proc")
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    folder.chmod(0o500)
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path, songs):
+    """Write files that are wrong, each in its way."""
+    for name, text in {
+        "text.csv": "just some words\nand more\n",
+        "columns.csv": "beat,year,calm,sad\n1,1990,0,1\n",
+        "unlabelled.csv": "beat,key,year\n1,major,1990\n2,minor,1991\n",
+        "one.csv": "beat,key,year,calm,sad\n" + "".join(f"{i},major,1990,1,1\n" for i in range(9)),
+        "nan.csv": "beat,key,year,calm,sad\n1,major,1990,,\n2,minor,1991,,\n",
+        "inf.csv": "beat,key,year,calm,sad\ninf,major,1990,0,1\n1,minor,1990,1,0\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "other.skops").write_bytes(b"PK\x03\x04 another program's")
+    (tmp_path / "data.pickle").write_bytes(b"\x80\x04]\x94.")
+    return songs / "songs.skops", songs / "songs.csv"
+
+
+def wrong(command, model, source, read_only):
+    """Return what is wrong, as arguments and what must be in the line."""
+    labels = ("--labels", "calm,sad")
+    data = {
+        "missing.csv": "must be a file or a named set, got neither",
+        "text.csv": "",
+        "data.pickle": "got a pickle instead",
+        ".": "got a directory instead",
+        "inf.csv": "beat",
+    }
+    models = {
+        "missing.skops": "got no such file; smtl fit makes one",
+        "other.skops": "a zip archive",
+        source: "",
+        ".": "got a directory instead",
+    }
+    out = {".": "it is a directory", f"{read_only}/smtl-out": "no permission to write there"}
+    if command == "fit":
+        data |= {"unlabelled.csv": "calm", "one.csv": "both classes", "nan.csv": "must have a label, got none"}
+        yield from ((("fit", name, *labels), words) for name, words in data.items())
+        yield from ((("fit", source, *labels, "-o", name), words) for name, words in out.items())
+    elif command in ("predict", "evaluate", "report"):
+        yield from (((command, name, source), words) for name, words in models.items())
+        data |= {"columns.csv": "'key"}
+        if command != "predict":
+            data |= {"unlabelled.csv": "'calm'", "nan.csv": "label"}
+        yield from (((command, model, name), words) for name, words in data.items())
+        if command != "evaluate":
+            suffix = {"predict": ".csv", "report": ".html"}[command]
+            folder = (f"{read_only}/smtl-out{suffix}", "no permission to write there")
+            yield from (((command, model, source, "-o", name), words) for name, words in [folder])
+    else:
+        more = ("--to", "json") if command == "export" else ()
+        yield from (((command, name, *more), words) for name, words in models.items())
+        if command == "export":
+            yield from (((command, model, *more, "-o", name), words) for name, words in out.items())
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "inspect", "export", "report"])
+def test_errors_are_one_line_of_a_process(command, run, files, read_only, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    for arguments, words in wrong(command, *files, read_only):
+        done = run(*arguments)
+        assert done.returncode == 1, (arguments, done.stdout, done.stderr)
+        assert done.stderr.startswith("Error: "), (arguments, done.stderr)
+        assert done.stderr.count("\n") == 1, (arguments, done.stderr)
+        assert words in done.stderr, (arguments, done.stderr)
+        assert done.stdout == "", arguments
+    assert [path for path in sorted(tmp_path.rglob("*")) if "cache" not in path.parts] == before
