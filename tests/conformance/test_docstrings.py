@@ -13,6 +13,7 @@ PACKAGES = [
     "smtl.experiments",
     "smtl.metrics",
     "smtl.model",
+    "smtl.model.report",
     "smtl.penalties",
     "smtl.plotting",
     "smtl.solvers",

@@ -19,8 +19,8 @@ from smtl.registry import unknown_name
 
 __all__ = ["Method", "Search", "get_method", "method_names", "settings_of"]
 
-# The certified gap of the methods that have one, which changes no figure of a table but the seconds; and the
-# tolerance of scikit-learn's logistic regression, which means something else.
+# The certified gap of the methods that have one: what is finer is lost in the spread over splits. And the tolerance of
+# scikit-learn's logistic regression, which means something else.
 GAP, TOL = 1e-2, 1e-3
 
 
