@@ -39,7 +39,7 @@ __all__ = ["largest_alpha", "lower_bound", "solve_squared"]
 Float: TypeAlias = npt.NDArray[np.float64]
 
 # Up to so many features are all in the working set from the beginning; otherwise it has room for so many new ones.
-ALL, FIRST = 32, 32
+ALL, FIRST = 64, 32
 # A working set is solved to this part of the gap that is left, and to no more than is asked for in the end.
 INNER, LAST = 0.03, 0.9
 # Gram matrices may have so many entries, or as many as X.

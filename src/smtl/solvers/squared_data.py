@@ -74,15 +74,15 @@ class Squares:
         m = self.tasks.n_tasks
         counts = np.add.reduceat(self.known, self.tasks.ptr[:-1]).astype(np.float64)
         self.n = float(counts.sum()) / m
-        y = np.where(labelled, Y, 0.0).T.flatten()
+        y = (Y if self.complete else np.where(labelled, Y, 0.0)).T.flatten()
         self.y_mean, self.x_mean = np.zeros(m), np.zeros((self.tasks.n_features, 1 if self.complete else m))
         if with_intercept:
             self.y_mean = np.add.reduceat(y, self.tasks.ptr[:-1]) / counts
             if self.complete:
-                self.x_mean[:, 0] = np.asarray(X.mean(axis=0)).ravel()
+                self.x_mean = np.asarray(X.mean(axis=0)).reshape(-1, 1)
             else:
                 self.x_mean = self.tasks.slopes(self.known.astype(np.float64), 0, m) / counts
-        y -= self._spread(self.y_mean)
+            y -= self._spread(self.y_mean)
         self.y = y if self.complete else np.where(self.known, y, 0.0)
         self.c = float(self.y @ self.y) / self.n
         self.B = self.gradient(self.y)
