@@ -25,11 +25,12 @@ def test_a_run_is_what_one_would_do_by_hand():
     seed = seed_of("digits", 1)
     parts = split(data.X, data.Y, seed)
     model = SMTLClassifierCV(
-        "auc", "l21", Cs=2, cv=2, threshold="smoothed", threshold_metric="f1", random_state=seed
+        "auc", "l21", Cs=2, cv=2, threshold="smoothed", threshold_metric="f1", tol=1e-2, random_state=seed
     ).fit(parts.X, parts.Y)
     assert got["auc"] == pytest.approx(roc_auc_score(parts.Y_test, model.decision_function(parts.X_test)))
     assert got["C"] == model.C_
-    assert got["gap"] == model.gap_ <= 1e-3
+    assert got["gap"] == model.gap_ <= 1e-2
+    assert 0.0 < got["train_seconds"] < got["fit_seconds"]
     assert got["seed"] == seed
     assert got["versions"]["smtl"]
 
