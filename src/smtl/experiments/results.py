@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,9 +16,38 @@ from smtl.experiments.methods import method_names
 from smtl.experiments.protocol import MEASURES
 from smtl.experiments.statistics import Paired, Ranks, holm, mean_ranks, paired_tests
 
-__all__ = ["Results", "sign_of"]
+__all__ = ["Results", "rows_as_csv", "sign_of"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+
+
+def rows_as_csv(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the rows of a store as CSV, a line a run with all that is recorded of it.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        As `Store.rows` returns them.
+
+    Returns
+    -------
+    str
+        What is a list or a dictionary is JSON. Traces of errors are left out: they are long, and have paths in them.
+
+    Examples
+    --------
+    >>> print(rows_as_csv([{"dataset": "yeast", "method": "br", "split": 0, "status": "done", "C": [0.1, 1.0]}]))
+    dataset,method,split,status,C
+    yeast,br,0,done,"[0.1, 1.0]"
+    """
+    rows = list(rows)
+    keys = list(dict.fromkeys(key for row in rows for key in row if key != "traceback"))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: json.dumps(v) if isinstance(v, list | dict) else v for key, v in row.items()})
+    return out.getvalue().rstrip("\n")
 
 
 def sign_of(measure: str) -> int:

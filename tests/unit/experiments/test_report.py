@@ -204,6 +204,21 @@ def test_time_table(page: Page, rows: list[dict[str, Any]]) -> None:
     assert float(line[4]) == pytest.approx(105.2 / ours, rel=5e-3)
 
 
+def test_the_runs_are_there(folder: Path, rows: list[dict[str, Any]]) -> None:
+    with open(folder / "runs.csv", newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert "traceback" not in found[0]
+    key = ("dataset", "method", "split")
+    known = {tuple(str(row[name]) for name in key): row for row in rows}
+    assert len(found) == len(rows)
+    for line in found:
+        row = known[tuple(line[name] for name in key)]
+        assert line["status"] == row["status"]
+        if row["status"] == "done":
+            assert float(line["auc"]) == row["auc"]
+            assert json.loads(line["versions"]) == row["versions"]
+
+
 def test_record(page: Page, rows: list[dict[str, Any]]) -> None:
     text = "".join(page.text)
     assert "structured loss of AUC, l11" in text

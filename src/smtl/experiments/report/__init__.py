@@ -10,7 +10,7 @@ from typing import Any
 from smtl.datasets.files import replacing
 from smtl.experiments.report.material import gather
 from smtl.experiments.report.page import page
-from smtl.experiments.results import Results
+from smtl.experiments.results import Results, rows_as_csv
 
 __all__ = ["write_report"]
 
@@ -32,7 +32,8 @@ def write_report(
         The study. Runs on data made imbalanced, such as ``"emotions@1:5"``, are kept out of tables and ranks and have a
         section of their own.
     folder : path-like
-        Where to; made if it is not there. The page is ``report.html``, and the tables are in ``tables``.
+        Where to; made if it is not there. The page is ``report.html``, the runs are in ``runs.csv``, and the tables in
+        ``tables``.
     settings : mapping, optional
         What all runs have in common.
     imbalance : Results, optional
@@ -63,6 +64,7 @@ def write_report(
     for table in material.tables:
         for suffix, content in (("csv", table.to_csv()), ("md", table.to_markdown()), ("tex", table.to_latex())):
             _write(folder / "tables" / f"{table.name}.{suffix}", content + "\n")
+    _write(folder / "runs.csv", rows_as_csv([*results.rows, *(imbalance.rows if imbalance else ())]) + "\n")
     _write(folder / "report.html", text)
     return folder / "report.html"
 
