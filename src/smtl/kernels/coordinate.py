@@ -26,7 +26,8 @@ def descend(H, B, c, alpha, by_rows, W, Q, tol, relative, max_iter):
     n_iter = 0
     while n_iter < max_iter:
         n = min(TRAIL, max_iter - n_iter)
-        trail_W[0], trail_Q[0] = W, Q
+        copy(W, trail_W[0])
+        copy(Q, trail_Q[0])
         cycles(H, alpha, by_rows, W, Q, trail_W[1 : n + 1], trail_Q[1 : n + 1])
         n_iter += n
         objective, bound = objective_and_bound(B, alpha, by_rows, c, W, Q)
@@ -35,29 +36,64 @@ def descend(H, B, c, alpha, by_rows, W, Q, tol, relative, max_iter):
         combine(trail_W[: n + 1], trail_Q[: n + 1])
         better, bound = objective_and_bound(B, alpha, by_rows, c, trail_W[0], trail_Q[0])
         if better < objective:
-            W[:], Q[:] = trail_W[0], trail_Q[0]
+            copy(trail_W[0], W)
+            copy(trail_Q[0], Q)
             if better - bound <= max(tol, relative * better):
                 break
     return n_iter
 
 
 @njit(cache=True, nogil=True)
+def copy(source, target):
+    """Copy a matrix. An assignment to a slice does so too, but takes seconds to compile."""
+    for j in range(source.shape[0]):
+        for i in range(source.shape[1]):
+            target[j, i] = source[j, i]
+
+
+@njit(cache=True, nogil=True)
 def combine(trail_W, trail_Q):
-    """Put into the first entry of each trail the combination of the others, of sum 1, whose step is the shortest."""
-    n = len(trail_W) - 1
-    steps = (trail_W[1:] - trail_W[:-1]).reshape(n, -1)
-    gram = steps @ steps.T
+    """Put into the first entry of each trail the combination of the others, of sum 1, whose step is the shortest.
+
+    With the Gram matrix A of the steps, the combination is in proportion to the solution of A x = 1. A has a handful of
+    rows; NumPy's solver would take ten times as long to compile as all else here.
+    """
+    n, p, m = len(trail_W) - 1, trail_W.shape[1], trail_W.shape[2]
+    A = np.zeros((n, n + 1))  # with the right-hand side
+    for j in range(p):
+        for i in range(m):
+            for k in range(n):
+                step = trail_W[k + 1, j, i] - trail_W[k, j, i]
+                for other in range(k + 1):
+                    A[k, other] += step * (trail_W[other + 1, j, i] - trail_W[other, j, i])
     trace = 0.0
     for k in range(n):
-        trace += gram[k, k]
+        trace += A[k, k]
     for k in range(n):
-        gram[k, k] += 1e-12 * trace + 1e-300
-    weights = np.linalg.solve(gram, np.ones(n))
-    weights /= weights.sum()
-    trail_W[0], trail_Q[0] = 0.0, 0.0
-    for k in range(n):
-        trail_W[0] += weights[k] * trail_W[k + 1]
-        trail_Q[0] += weights[k] * trail_Q[k + 1]
+        A[k, k] += 1e-12 * trace + 1e-300
+        A[k, n] = 1.0
+        for other in range(k):
+            A[other, k] = A[k, other]
+    for k in range(n):  # positive definite: no pivots are needed
+        for row in range(k + 1, n):
+            factor = A[row, k] / A[k, k]
+            for column in range(k, n + 1):
+                A[row, column] -= factor * A[k, column]
+    weights = np.zeros(n)
+    total = 0.0
+    for k in range(n - 1, -1, -1):
+        weights[k] = A[k, n]
+        for column in range(k + 1, n):
+            weights[k] -= A[k, column] * weights[column]
+        weights[k] /= A[k, k]
+        total += weights[k]
+    for j in range(p):
+        for i in range(m):
+            w = q = 0.0
+            for k in range(n):
+                w += weights[k] * trail_W[k + 1, j, i]
+                q += weights[k] * trail_Q[k + 1, j, i]
+            trail_W[0, j, i], trail_Q[0, j, i] = w / total, q / total
 
 
 @njit(cache=True, nogil=True)
@@ -88,8 +124,8 @@ def cycles(H, alpha, by_rows, W, Q, trail_W, trail_Q):
                 moved = moved or step[i] != 0.0
             if moved:
                 move(H, j, step, W, Q)
-        trail_W[cycle] = W
-        trail_Q[cycle] = Q
+        copy(W, trail_W[cycle])
+        copy(Q, trail_Q[cycle])
 
 
 @njit(cache=True, nogil=True)

@@ -37,7 +37,7 @@ def figures(folder):
         return [[row.get(key) for key in ("dataset", "method", "split", *MEASURES)] for row in store.rows()]
 
 
-def test_compare_writes_runs_report_and_tables(tmp_path):
+def test_compare_writes_runs_report_and_tables_and_survives(forked, tmp_path):
     done = smtl("compare", "digits", *STUDY, "--jobs", 2, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "6 runs" in done.stdout
@@ -51,26 +51,22 @@ def test_compare_writes_runs_report_and_tables(tmp_path):
     assert any(
         number == pytest.approx(mean, abs=1e-4) or number == pytest.approx(100 * mean, abs=1e-2) for number in numbers
     )
-    again = smtl("compare", "digits", *STUDY, "--out", tmp_path)
+    again = forked("compare", "digits", *STUDY, "--out", tmp_path)
     assert again.returncode == 0
     assert " of 6:" not in again.stderr  # nothing left to do
-    other = smtl("compare", "digits", *STUDY[:-1], 3, "--out", tmp_path)
+    other = forked("compare", "digits", *STUDY[:-1], 3, "--out", tmp_path)
     assert other.returncode == 1
     assert "n_values=2, got n_values=3" in other.stderr
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX")
-def test_killed_at_random_it_ends_with_the_same_table(tmp_path):
-    words = ["compare", "digits", *STUDY, "--out"]
-    assert smtl(*words, tmp_path / "peace").returncode == 0
-    command = [sys.executable, "-m", "smtl.cli", *map(str, words), str(tmp_path / "war")]
-    for _ in range(2):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(random.uniform(2.0, 8.0))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert smtl(*words, tmp_path / "war").returncode == 0
-    assert figures(tmp_path / "war") == figures(tmp_path / "peace")
+    if os.name == "posix":  # killed at random moments, it ends with the same table
+        words = ["compare", "digits", *STUDY, "--out", str(tmp_path / "war")]
+        for _ in range(2):
+            command = [sys.executable, "-m", "smtl.cli", *words]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(random.uniform(2.0, 8.0))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        assert smtl(*words).returncode == 0
+        assert figures(tmp_path / "war") == rows
 
 
 def test_methods_by_name_family_and_path():
@@ -92,8 +88,8 @@ def test_methods_by_name_family_and_path():
         (["compare", "digits", "--protocol", "random"], 2, "protocol must be"),
     ],
 )
-def test_errors_are_one_line(tmp_path, words, code, text):
-    done = smtl(*words, *(["--out", tmp_path / "out"] if len(words) > 1 else []))
+def test_errors_are_one_line(forked, tmp_path, words, code, text):
+    done = forked(*words, *(["--out", tmp_path / "out"] if len(words) > 1 else []))
     assert done.returncode == code
     assert text in done.stderr
     assert "Traceback" not in done.stderr

@@ -144,8 +144,8 @@ def test_next_steps_work(run):
 
 
 @pytest.mark.parametrize(("option", "names"), [("--metric", metric_names()), ("--penalty", penalty_names())])
-def test_unknown_name_is_a_usage_error_that_lists_the_known(option, names, tmp_path):
-    process = smtl("demo", option, "no-such", folder=tmp_path)
+def test_unknown_name_is_a_usage_error_that_lists_the_known(option, names, forked, tmp_path):
+    process = forked("demo", option, "no-such")
     assert process.returncode == 2
     assert process.stderr.count("\n") == 1
     assert process.stderr.startswith(f"Error: Invalid value for '{option}': ")
@@ -162,18 +162,18 @@ def test_unknown_name_is_a_usage_error_that_lists_the_known(option, names, tmp_p
         ("demo.txt", "the name must end in .png, .pdf or .svg."),
     ],
 )
-def test_unwritable_out_is_one_line_and_no_training(out, problem, tmp_path):
+def test_unwritable_out_is_one_line_and_no_training(out, problem, forked, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "folder.png").mkdir()
-    process = smtl("demo", "--out", out, folder=tmp_path)
+    process = forked("demo", "--out", out)
     assert process.returncode == 1
     assert process.stderr == f"Error: cannot write {out!r}: {problem}\n"
     assert process.stdout == ""
 
 
 @pytest.mark.parametrize("arguments", [["demmo"], ["demo", "--no-such"], ["demo", "--seed", "-1"]])
-def test_wrong_usage_is_one_line_with_code_2(arguments, tmp_path):
-    process = smtl(*arguments, folder=tmp_path)
+def test_wrong_usage_is_one_line_with_code_2(arguments, forked):
+    process = forked(*arguments)
     assert process.returncode == 2
     assert process.stderr.startswith("Error: ")
     assert process.stderr.count("\n") == 1

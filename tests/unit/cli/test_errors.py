@@ -1,57 +1,12 @@
-"""What goes wrong, command by command, as users see it: a process, its exit code, and one line on standard error.
+"""What goes wrong, command by command, as users see it: a process, its exit code, and one line on standard error."""
 
-The processes are forked from one that has imported what commands import, so that each takes a tenth of the time.
-"""
-
-import multiprocessing
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders that refuse files are made in another way")
-
-
-IMPORTED = ["smtl.cli", "smtl.datasets", "smtl.estimators", "smtl.model.training", "smtl.model.persistence"]
-# What a process does: go to its folder, put its output into files, and be the command.
-COMMAND = """
-import os, sys
-os.chdir(folder)
-os.environ.update(PYTHONUTF8="1", SMTL_CACHE=os.path.join(folder, "cache"))
-for number, name in ((1, "stdout"), (2, "stderr")):
-    os.dup2(os.open(f"{printed}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")
-sys.argv = ["smtl", *arguments]
-from smtl.cli import main
-main()
-"""
-
-
-class Done(NamedTuple):
-    """How a process ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(tmp_path, tmp_path_factory):
-    """Run a command in a process."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(IMPORTED)
-    printed = tmp_path_factory.mktemp("printed")
-
-    def run(*arguments):
-        given = {"arguments": [str(word) for word in arguments], "folder": str(tmp_path), "printed": str(printed)}
-        process = context.Process(target=exec, args=(COMMAND, given))
-        process.start()
-        process.join(120)
-        return Done(process.exitcode, *((printed / name).read_text() for name in ("stdout", "stderr")))
-
-    return run
 
 
 @pytest.fixture
@@ -123,10 +78,10 @@ def wrong(command, model, source, read_only):
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "inspect", "export", "report"])
-def test_errors_are_one_line_of_a_process(command, run, files, read_only, tmp_path):
+def test_errors_are_one_line_of_a_process(command, forked, files, read_only, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     for arguments, words in wrong(command, *files, read_only):
-        done = run(*arguments)
+        done = forked(*arguments)
         assert done.returncode == 1, (arguments, done.stdout, done.stderr)
         assert done.stderr.startswith("Error: "), (arguments, done.stderr)
         assert done.stderr.count("\n") == 1, (arguments, done.stderr)

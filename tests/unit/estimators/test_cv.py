@@ -401,7 +401,7 @@ def test_rare_labels_are_named_and_trained(multilabel):
     Y["c"] = 0
     Y.loc[[3, 30, 60], "c"] = 1
     with pytest.warns(UserWarning, match="Task c has fewer positives, or negatives, than the 5 folds"):
-        model = SMTLClassifierCV("auc", Cs=[1.0], cv=5).fit(X, Y)
+        model = SMTLClassifierCV("auc", Cs=[10.0], cv=5).fit(X, Y)
     assert model.coef_[2].any()
     assert np.isfinite(model.scores_).all()
     assert np.isfinite(model.thresholds_).all()

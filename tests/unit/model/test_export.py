@@ -104,7 +104,7 @@ def documented():
     found = {}
     for block in blocks:
         exec(compile(block, str(DOCS), "exec"), found)
-    assert [len(block.splitlines()) for block in blocks if "scores_of" in block] == [10]
+    assert [len(re.findall(r"^.*\S", block, re.M)) for block in blocks if "scores_of" in block] == [10]
     return found
 
 
