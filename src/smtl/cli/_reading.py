@@ -39,6 +39,10 @@ _OPTIONS: dict[str, tuple[Any, str, str | None, str]] = {
 }
 
 
+# Longer names of options.
+_ALSO = {"--labels": ("--label-columns",)}
+
+
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that tell how its data are to be read.
 
@@ -67,7 +71,7 @@ def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
             key,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
-            annotation=Annotated[kind | None, typer.Option(flag, metavar=metavar, help=text)],
+            annotation=Annotated[kind | None, typer.Option(flag, *_ALSO.get(flag, ()), metavar=metavar, help=text)],
         )
         for key, (kind, flag, metavar, text) in _OPTIONS.items()
     ]

@@ -103,7 +103,7 @@ def test_sparse_data_options_and_a_threshold(command, tmp_path):
 
 def test_columns_that_are_no_features(command, fails, songs, tmp_path):
     path = songs / "songs.csv"
-    arguments = ("fit", path, "--labels", "calm,sad", "--C", "auto")
+    arguments = ("fit", path, "--label-columns", "calm,sad", "--C", "auto")
     assert command(*arguments, "--ignore", "key")[0] == 0
     assert model_metadata(tmp_path / "model.skops")["features"] == ["beat", "year"]
     assert "columns to ignore must be features, got 'kez' instead" in fails(*arguments, "--ignore", "kez")
