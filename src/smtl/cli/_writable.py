@@ -37,6 +37,8 @@ def check_writable(out: Path, suffixes: Sequence[str] | None = None, advice: str
         problem = f"the name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}"
     elif out.is_dir():
         problem = "it is a directory"
+    elif out.exists() and not out.is_file():
+        problem = "it is a device or the like, and a file would take its place"
     elif not folder.exists():
         problem = f"the directory {str(folder)!r} does not exist; create it, or {advice}"
     elif not folder.is_dir():

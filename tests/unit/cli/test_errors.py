@@ -55,7 +55,11 @@ def wrong(command, model, source, read_only):
         source: "",
         ".": "got a directory instead",
     }
-    out = {".": "it is a directory", f"{read_only}/smtl-out": "no permission to write there"}
+    out = {
+        ".": "it is a directory",
+        "/dev/null": "it is a device",
+        f"{read_only}/smtl-out": "no permission to write there",
+    }
     if command == "fit":
         data |= {"unlabelled.csv": "calm", "one.csv": "both classes", "nan.csv": "must have a label, got none"}
         yield from ((("fit", name, *labels), words) for name, words in data.items())
