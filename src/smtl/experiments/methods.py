@@ -19,8 +19,8 @@ from smtl.registry import unknown_name
 
 __all__ = ["Method", "Search", "get_method", "method_names", "settings_of"]
 
-# The certified gap of the methods that have one, and the most passes of a final fit: what is finer is lost in the spread
-# over splits. And the tolerance of scikit-learn's logistic regression, which means something else.
+# The certified gap of the methods that have one, and the most passes of a final fit: what is finer is lost in the
+# spread over splits. And the tolerance of scikit-learn's logistic regression, which means something else.
 GAP, PASSES, TOL = 1e-2, 1000, 1e-3
 
 
