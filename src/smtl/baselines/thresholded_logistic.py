@@ -22,7 +22,7 @@ from smtl.estimators.classifier import CHOSEN, check_stopping, check_threshold, 
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import Fold, HeldOut, scores_of
 from smtl.estimators.scoring import TaskScorer, get_scoring
-from smtl.estimators.search import _columns
+from smtl.estimators.search import columns_of_fold
 from smtl.estimators.targets import Kind, Targets, read_targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Log, Metric
@@ -234,7 +234,7 @@ class ThresholdedLogistic(LinearTasksClassifier):
             answers = scorer.metric.judges_answers
             for k in range(len(folds)):
                 cut = cuts.by_fold[k] if answers else np.zeros(held.n_tasks)
-                self.scores_[k, j] = scorer(_columns(held, k, cut, answers=answers))
+                self.scores_[k, j] = scorer(columns_of_fold(held, k, cut, answers=answers))
             chosen.append(cuts)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # no fold has a score

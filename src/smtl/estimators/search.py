@@ -21,7 +21,7 @@ from smtl.metrics import Metric
 from smtl.penalties import Penalty
 from smtl.solvers import Solution, solve_path
 
-__all__ = ["Data", "Point", "choose", "search"]
+__all__ = ["Data", "Point", "choose", "columns_of_fold", "search"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -178,7 +178,7 @@ def search(
         for k, fold in enumerate(folds):
             if isinstance(scorer, TaskScorer):
                 cut = np.zeros(held.n_tasks) if ranks or cuts is None else cuts.by_fold[k]
-                values.append(scorer(_columns(held, k, cut, answers=not ranks)))
+                values.append(scorer(columns_of_fold(held, k, cut, answers=not ranks)))
             else:
                 assert cuts is not None
                 model = _model(data, metric, fold, *models[k], cuts.by_fold[k])
@@ -240,8 +240,25 @@ def _weights(fold: Fold, solution: Solution | None, n_features: int) -> tuple[Fl
     return solution.certificate.W, solution.certificate.intercept
 
 
-def _columns(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list[Column]:
-    """Return labels and scores of each task in one fold, with the cut at zero."""
+def columns_of_fold(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list[Column]:
+    """Return what a `TaskScorer` judges of one fold.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Held-out scores.
+    k : int
+        The fold.
+    cut : ndarray of shape (n_tasks,)
+        What is taken off the scores, so that the cut is at zero.
+    answers : bool
+        Whether answers are judged: of several classes only the one with the highest score is answered yes.
+
+    Returns
+    -------
+    list of (labels, scores)
+        One pair a task.
+    """
     rows = np.flatnonzero(held.fold == k)
     part = held.targets.part(rows)
     if part.task is not None:
