@@ -113,7 +113,7 @@ def demo(
     except OSError as error:
         raise CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.") from error
     with status.status("Writing the model and the page about it"):
-        _keep(Pipeline([("scale", scaler), ("classifier", model)]), data, train, test, out, seed)
+        _keep(Pipeline([("scale", scaler), ("classifier", model)]), data, test, out, seed)
     _print_next(console, out)
 
 
@@ -200,7 +200,7 @@ def _print_summary(console: Console, model: Any, ours: _Result, theirs: _Result,
         console.print(f"{name + ':':<18}{value}", soft_wrap=True)
 
 
-def _keep(model: Pipeline, data: Dataset, train: Rows, test: Rows, out: Path, seed: int) -> None:
+def _keep(model: Pipeline, data: Dataset, test: Rows, out: Path, seed: int) -> None:
     """Write the model, the rows that judge it, and the page about it."""
     from smtl.cli._reading import one_line_errors
     from smtl.cli._saving import save, summary_of
