@@ -222,57 +222,50 @@ def compare(
 
 def _work(store: Store, study: Study, wanted: list[Run], n_jobs: int, report: Callable[..., None]) -> None:
     """Keep as many runs going as there are processes, until none is left."""
-    total = len(wanted)
-    going: dict[Future[dict[str, Any]], Run] = {}
-    suspects: list[Run] = []  # one of them has brought its process down
-    executor = _executor(n_jobs)
+    # A pool a process: a pool dies with any of its processes, and then one could not tell which run it was.
+    pools = [_pool() for _ in range(n_jobs)]
+    going: dict[Future[dict[str, Any]], tuple[Run, int]] = {}
     try:
         while True:
             done = store.done()
             left = [run for run in wanted if run not in done]
-            # After a crash one at a time, so that it is known which run it is.
-            while len(going) < (1 if suspects else n_jobs):
-                run = suspects[0] if suspects else store.claim(left)
+            for k in set(range(n_jobs)) - {k for _, k in going.values()}:
+                run = store.claim(left)
                 if run is None:
                     break
-                going[executor.submit(_guarded, study, run)] = run
+                try:
+                    future = pools[k].submit(_guarded, study, run)
+                except BrokenProcessPool:  # it died while it had nothing to do
+                    pools[k] = _pool()
+                    future = pools[k].submit(_guarded, study, run)
+                going[future] = run, k
+            store.here()
             if not going:
                 if not left:
                     return
-                store.here()
                 time.sleep(PATIENCE / 5)  # others are at it
-                continue
-            store.here()
             for future in wait(going, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
-                run = going.pop(future)
+                run, k = going.pop(future)
                 try:
                     result = future.result()
                 except BrokenProcessPool:
-                    crashed = [run, *going.values()]
-                    going.clear()
-                    executor.shutdown(wait=False, cancel_futures=True)
-                    executor = _executor(n_jobs)
-                    if len(crashed) == 1:
-                        suspects = [other for other in suspects if other != run]
-                        result = {"error": "The process died: perhaps it ran out of memory, or a library crashed."}
-                    else:
-                        suspects = crashed
-                        break
-                suspects = [other for other in suspects if other != run]
+                    pools[k] = _pool()
+                    result = {"error": "The process died: perhaps it ran out of memory, or a library crashed."}
                 store.finish(run, result, failed="error" in result)
-                report(run, result, len(set(wanted) & store.done()), total)
+                report(run, result, len(set(wanted) & store.done()), len(wanted))
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for process in list((getattr(executor, "_processes", None) or {}).values()):
-            process.terminate()
+        for pool in pools:
+            for process in list((getattr(pool, "_processes", None) or {}).values()):
+                process.terminate()
         raise
     finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+        for pool in pools:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _executor(n_jobs: int) -> ProcessPoolExecutor:
+def _pool() -> ProcessPoolExecutor:
     # Not by fork: threads of numerical libraries do not survive it.
-    return ProcessPoolExecutor(n_jobs, multiprocessing.get_context("spawn"), _start, (os.getpid(),))
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _start, (os.getpid(),))
 
 
 def _start(parent: int) -> None:
