@@ -538,7 +538,7 @@ def test_control_c_leaves_what_was_done(n_jobs):
         print("usable", len(model.Cs_))
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("usable")

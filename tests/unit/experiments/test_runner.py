@@ -132,7 +132,7 @@ def test_two_processes_share_a_study(tmp_path):
     script.write_text(textwrap.dedent(code))
     command = [sys.executable, str(script), str(tmp_path / "study")]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    counts = [int(process.communicate(timeout=120)[0]) for process in processes]
+    counts = [int(process.communicate(timeout=300)[0]) for process in processes]
     assert sum(counts) == 6
     with Store(tmp_path / "study" / "runs.sqlite") as store:
         assert len(store.rows()) == 6

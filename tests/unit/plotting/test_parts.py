@@ -141,5 +141,5 @@ assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_matplotlib_is_imported_late_and_pyplot_only_for_new_figures():
-    process = subprocess.run([sys.executable, "-c", DRAW], capture_output=True, text=True, check=False, timeout=100)
+    process = subprocess.run([sys.executable, "-c", DRAW], capture_output=True, text=True, check=False, timeout=300)
     assert process.returncode == 0, process.stderr
