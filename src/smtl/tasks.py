@@ -39,6 +39,8 @@ class Tasks(ABC):
         Where each task's labels begin.
     n_features, n_tasks : int
         The shape of W.
+    n_products : int
+        How many multiplications the scores of all tasks take.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Tasks(ABC):
     y: npt.NDArray[np.int8]
     ptr: npt.NDArray[np.int64]
     n_features: int
+    n_products: int
 
     @property
     def n_tasks(self) -> int:
@@ -118,6 +121,7 @@ class SharedRows(Tasks):
         self.y = np.ascontiguousarray(Y.T).ravel()
         self.ptr = np.arange(Y.shape[1] + 1, dtype=np.int64) * self.n_samples
         self._sparse = sp.issparse(X)
+        self.n_products = (X.nnz if self._sparse else X.size) * self.n_tasks
 
     def scores(self, W: Float, first: int, last: int) -> Float:  # noqa: D102
         part = W[:, first:last].astype(self.X.dtype, copy=False)
@@ -155,6 +159,7 @@ class OwnRows(Tasks):
 
     def __init__(self, X: Any, y: npt.NDArray[np.int8], ptr: npt.NDArray[np.int64]) -> None:
         self.n_features = X.shape[1]
+        self.n_products = X.nnz if sp.issparse(X) else X.size
         self.y = np.ascontiguousarray(y)
         self.ptr = ptr
         if sp.issparse(X):

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from smtl import SMTLClassifier
 from smtl.metrics import get_metric
 from smtl.penalties import get_penalty
-from smtl.solvers import Problem, solve
+from smtl.solvers import Problem, bundle, solve
 from smtl.tasks import OwnRows
 from tests.reference.ground_truth import instances
 
@@ -31,6 +31,21 @@ def test_bundle_reaches_the_optimum_with_a_true_bound(instance):
     assert best.gap <= 1e-7
     assert best.objective <= instance.optimum * (1 + 1e-6)
     assert best.objective >= instance.optimum * (1 - 1e-8)
+    assert best.bound <= instance.optimum + 1e-9
+
+
+@pytest.mark.parametrize("instance", INSTANCES[1::2], ids=lambda i: f"{i.number}-{i.metric}-{i.penalty}")
+def test_so_does_the_level_method(instance, monkeypatch):
+    # On problems as small as these, passes are not dear: they must be made to be.
+    monkeypatch.setattr(bundle, "STEPS_A_PASS", 0.0)
+    monkeypatch.setattr(bundle, "FIRST_PASSES", 2)
+    looks = []
+    monkeypatch.setattr(bundle.Ahead, "look", lambda *args, look=bundle.Ahead.look: looks.append(1) or look(*args))
+    solution = solve(problem_of(instance), "bundle", tol=1e-7, max_iter=5000)
+    best = solution.certificate
+    assert solution.converged
+    assert solution.n_iter - 2 <= len(looks) <= solution.n_iter - 1 or not looks
+    assert instance.optimum * (1 - 1e-8) <= best.objective <= instance.optimum * (1 + 1e-6)
     assert best.bound <= instance.optimum + 1e-9
 
 

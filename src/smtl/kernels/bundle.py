@@ -3,8 +3,9 @@
 Plane ``k`` of task ``i`` is ``delta[i, k] - w' G[i, k]``. Plane 0 is the true answer's: zero everywhere, never dropped.
 Elements are copied in loops, not slices, which take numba several times as long to compile.
 
-``gram[i]`` holds the products of task ``i``'s planes, ``alpha[i]`` their weights (on the simplex), ``age[i]`` for how
-many passes each has had no weight, and ``size[i]`` how many there are.
+``gram[i]`` holds the products of task ``i``'s planes, ``alpha[a, i]`` their weights (on the simplex) in the problem
+``a`` of those that share the planes, ``age[i]`` for how many passes each has had no weight in any, and ``size[i]`` how
+many there are.
 """
 
 from __future__ import annotations
@@ -25,21 +26,23 @@ def dot(a, b):
 
 
 @njit(cache=True, nogil=True)
-def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, W, mixed, mixed_delta):
+def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, L, active, n_active, W, mixed, mixed_delta):
     """Minimise ``C max_k (delta_k - w' G_k) + mu/2 |w - b|^2`` for each task (a row of ``B``) into ``W``.
 
-    ``mixed`` and ``mixed_delta`` receive the planes mixed with the optimal weights.
+    ``alpha`` has the weights of one problem, a row a task; ``mixed`` and ``mixed_delta`` receive the planes mixed with
+    the optimal ones. ``L``, ``active`` and ``n_active`` are what `maximise` leaves for the next time, a row a task.
     """
     m, d = B.shape
     room = delta.shape[1]
     linear = np.empty(room)
     gradient = np.empty(room)
-    factor = np.empty((room, room))
     for i in range(m):
         n = size[i]
         for k in range(n):
             linear[k] = C * (delta[i, k] - dot(B[i], G[i, k]))
-        maximise(gram[i], C * C / mu, linear, alpha[i], n, tol, max_iter, gradient, factor)
+        n_active[i] = maximise(
+            gram[i], C * C / mu, linear, alpha[i], n, tol, max_iter, gradient, L[i], active[i], n_active[i]
+        )
         mixed_delta[i] = 0.0
         for f in range(d):
             mixed[i, f] = 0.0
@@ -58,7 +61,10 @@ def forget(keep, G, delta, gram, alpha, age, size):
     for i in range(len(size)):
         n = size[i]
         for k in range(1, n):
-            age[i, k] = 0 if alpha[i, k] > 0.0 else age[i, k] + 1
+            age[i, k] += 1
+            for a in range(len(alpha)):
+                if alpha[a, i, k] > 0.0:
+                    age[i, k] = 0
         k = 1
         while k < n:
             if age[i, k] <= keep:
@@ -68,7 +74,8 @@ def forget(keep, G, delta, gram, alpha, age, size):
             for f in range(G.shape[2]):
                 G[i, k, f] = G[i, n, f]
             delta[i, k] = delta[i, n]
-            alpha[i, k] = alpha[i, n]
+            for a in range(len(alpha)):
+                alpha[a, i, k] = alpha[a, i, n]
             age[i, k] = age[i, n]
             for j in range(n):
                 gram[i, k, j] = gram[i, n, j]
@@ -86,10 +93,23 @@ def add(new_G, new_delta, G, delta, gram, alpha, age, size):
         for f in range(new_G.shape[1]):
             G[i, n, f] = new_G[i, f]
         delta[i, n] = new_delta[i]
-        alpha[i, n] = 0.0
+        for a in range(len(alpha)):
+            alpha[a, i, n] = 0.0
         age[i, n] = 0
         size[i] = n + 1
         for k in range(n + 1):
             product = dot(G[i, k], new_G[i])
             gram[i, k, n] = product
             gram[i, n, k] = product
+
+
+@njit(cache=True, nogil=True)
+def highest(W, G, delta, size):
+    """Return the sum over the tasks of the value of the highest plane at ``W``, of which task ``i`` has row ``i``."""
+    total = 0.0
+    for i in range(len(size)):
+        best = 0.0
+        for k in range(1, size[i]):
+            best = max(best, delta[i, k] - dot(W[i], G[i, k]))
+        total += best
+    return total

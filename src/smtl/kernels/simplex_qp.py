@@ -85,13 +85,14 @@ def slopes(gram, scale, linear, alpha, active, n_active, n, gradient):
 
 
 @njit(cache=True, nogil=True)
-def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L):
+def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L, active, n_active):
     r"""Maximise :math:`\ell'\alpha - \tfrac{1}{2} s\, \alpha' K \alpha` over the simplex, from ``alpha``, in place.
 
     It stops when no gradient exceeds that of a plane with weight by more than ``tol``, which bounds the distance to the
-    maximum by ``tol``. ``gradient`` and ``L`` are room to work in.
+    maximum by ``tol``. ``gradient`` is room to work in. The first ``n_active`` of ``active`` are the active planes, and
+    ``L`` has their factor, as an earlier call for the same planes and weights has left them; ``n_active`` is -1 to have
+    them set up. Returns the number of active planes.
     """
-    active = np.empty(n, np.int64)
     step = np.empty(n)
     ones = np.empty(n)
     t = 0.0
@@ -99,11 +100,12 @@ def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L):
         t = max(t, gram[k, k])
     if t == 0.0:
         t = 1.0 / scale
-    n_active = 0
-    for k in range(n):
-        if alpha[k] > 0.0:
-            enter(k, gram, t, L, active, n_active)
-            n_active += 1
+    if n_active < 0:
+        n_active = 0
+        for k in range(n):
+            if alpha[k] > 0.0:
+                enter(k, gram, t, L, active, n_active)
+                n_active += 1
     blocked = -1
     for n_iter in range(max_iter + 1):
         slopes(gram, scale, linear, alpha, active, n_active, n, gradient)
@@ -115,7 +117,7 @@ def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L):
             if gradient[k] > gradient[up]:
                 up = k
         if gradient[up] - lowest <= tol or n_iter == max_iter:
-            return
+            break
         if n_iter > 0 and blocked < 0:
             known = False
             for i in range(n_active):
@@ -157,3 +159,4 @@ def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, L):
         if blocked >= 0:
             leave(blocked, L, active, n_active)
             n_active -= 1
+    return n_active

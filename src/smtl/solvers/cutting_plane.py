@@ -31,8 +31,8 @@ import numpy.typing as npt
 from smtl.penalties import Ridge
 from smtl.penalties.base import rounding
 from smtl.solvers.base import History, Solution, Start, solver
-from smtl.solvers.bundle import Bundle
 from smtl.solvers.certificate import Certificate
+from smtl.solvers.planes import Bundle
 from smtl.solvers.problem import Problem
 
 __all__ = ["solve_cutting_plane"]
@@ -95,8 +95,8 @@ def solve_cutting_plane(
         if n_iter > 1:
             step = np.where(better, np.minimum(FURTHER * step, 1.0), np.maximum(LESS_FAR * step, LEAST_STEP))
         bundle.add(G, delta)
-        minimiser = bundle.w_step(problem, zero, 1.0, tol=C * eps)
-        bounds.see(bundle.mixed_delta, bundle.mixed.T, C)
+        minimiser, mixed = bundle.w_step(problem, zero, 1.0, tol=C * eps)
+        bounds.see(*mixed, C)
         certificate = bounds.certificate(W, intercept, objective)
         history.add(float(reached.sum()), certificate, np.nan, np.nan, n_iter)
         gaps = objective - bounds.value

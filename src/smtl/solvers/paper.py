@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import balance, first_mu, residuals
+from smtl.solvers.admm import balance, first_mu, is_due, residuals
 from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.problem import Problem
@@ -109,7 +109,9 @@ def solve_paper(
         Z = Z + mu * (W - S)
         primal, dual = residuals(W, S, S_old, Z, mu)
         # Frank-Wolfe needs passes in proportion to 1/mu: what a small mu gains outside, it loses there.
-        mu = max(mu * balance(n_iter, primal, dual), least_mu / (1.0 + n_iter / 100.0))
+        if is_due(n_iter):
+            mu *= balance(primal, dual)
+        mu = max(mu, least_mu / (1.0 + n_iter / 100.0))
     return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, Start(S, Z, shift, mu))
 
 

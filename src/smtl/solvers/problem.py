@@ -142,6 +142,16 @@ class Problem:
         delta, G, value = zip(*parts, strict=True)
         return np.concatenate(delta), np.concatenate([g.T for g in G]).T, np.concatenate(value)
 
+    def work(self) -> float:
+        """Return about how many multiplications a pass over the data takes.
+
+        Returns
+        -------
+        float
+            The products with X, and 50 for each label, of which most are the sort's.
+        """
+        return float(self.tasks.n_products + 50 * len(self.tasks.y))
+
     def prox(self, M: Float, step: float) -> Float:
         """Return the prox of the penalty.
 
@@ -174,22 +184,22 @@ class Problem:
         """
         return np.asfortranarray(self.penalty.like(M, S), dtype=np.float64)
 
-    def objective(self, W: Float, value: Float) -> float:
+    def objective(self, W: Float, value: Float | float) -> float:
         r"""Return :math:`\Omega(W) + C \sum_i G_i`.
 
         Parameters
         ----------
         W : ndarray of shape (n_features, n_tasks)
             Weights.
-        value : ndarray of shape (n_tasks,)
-            The losses at W.
+        value : ndarray of shape (n_tasks,), or float
+            The losses at W, or their sum.
 
         Returns
         -------
         float
             The objective.
         """
-        return self.penalty.value(W) + self.C * float(value.sum())
+        return self.penalty.value(W) + self.C * float(np.sum(value))
 
 
 def _groups(ptr: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:

@@ -11,9 +11,9 @@ M, D, ROOM = 3, 4, 30
 
 def empty():
     """Arrays of a bundle that holds the true answer's plane only."""
-    arrays = [np.zeros((M, ROOM, D)), np.zeros((M, ROOM)), np.zeros((M, ROOM, ROOM)), np.zeros((M, ROOM))]
+    arrays = [np.zeros((M, ROOM, D)), np.zeros((M, ROOM)), np.zeros((M, ROOM, ROOM)), np.zeros((2, M, ROOM))]
     arrays.append(np.zeros((M, ROOM), dtype=np.int64))
-    arrays[3][:, 0] = 1.0
+    arrays[3][:, :, 0] = 1.0
     return arrays, np.ones(M, dtype=np.int64)
 
 
@@ -28,21 +28,21 @@ def test_add_and_forget_as_a_list_would(keep):
     rng = np.random.default_rng()
     arrays, size = empty()
     G, delta, _, alpha, age = arrays
-    # The twin: for each task, planes as [offset, slope, weight, passes without weight].
-    twin = [[[0.0, np.zeros(D), 1.0, 0]] for _ in range(M)]
+    # The twin: for each task, planes as [offset, slope, weights, passes without weight].
+    twin = [[[0.0, np.zeros(D), (1.0, 1.0), 0]] for _ in range(M)]
     dropped = 0
     for _ in range(25):
         bundle.forget(keep, *arrays, size)
         for i, planes in enumerate(twin):
             for plane in planes[1:]:
-                plane[3] = 0 if plane[2] > 0 else plane[3] + 1
+                plane[3] = 0 if max(plane[2]) > 0 else plane[3] + 1
             twin[i] = planes[:1] + [plane for plane in planes[1:] if plane[3] <= keep]
             dropped += len(planes) - len(twin[i])
         new_G, new_delta = rng.normal(size=(M, D)), rng.normal(size=M)
         # As the solver passes it: the transpose of an array in Fortran order.
         bundle.add(np.asfortranarray(new_G.T).T, new_delta, *arrays, size)
         for i, planes in enumerate(twin):
-            planes.append([new_delta[i], new_G[i], 0.0, 0])
+            planes.append([new_delta[i], new_G[i], (0.0, 0.0), 0])
             assert size[i] == len(planes)
             n = size[i]
             # Distinct offsets tell the planes apart; their order does not matter, but for the first.
@@ -50,14 +50,13 @@ def test_add_and_forget_as_a_list_would(keep):
             assert sorted(delta[i, :n]) == sorted(by_offset)
             assert delta[i, 0] == 0.0
             for k in range(n):
-                offset, slope, weight, passes = by_offset[delta[i, k]]
+                offset, slope, weights, passes = by_offset[delta[i, k]]
                 np.testing.assert_array_equal(G[i, k], slope)
-                assert (delta[i, k], alpha[i, k]) == (offset, weight)
+                assert (delta[i, k], *alpha[:, i, k]) == (offset, *weights)
                 assert k == 0 or age[i, k] == passes
-            weights = rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.4)
-            alpha[i, :n] = weights
+            alpha[:, i, :n] = rng.dirichlet(np.ones(n), size=2) * (rng.random((2, n)) < 0.2)
             for k in range(n):
-                by_offset[delta[i, k]][2] = weights[k]
+                by_offset[delta[i, k]][2] = tuple(alpha[:, i, k])
         assert_gram(arrays, size)
     assert dropped > 0 or keep == 100
 
@@ -68,7 +67,8 @@ def test_the_first_plane_and_those_with_weight_stay():
     rng = np.random.default_rng()
     for offset in (1.0, 2.0, 3.0, 4.0):
         bundle.add(rng.normal(size=(M, D)), np.full(M, offset), *arrays, size)
-    alpha[:, :5] = [0.0, 0.5, 0.0, 0.5, 0.0]
+    alpha[0, :, :5] = [0.0, 1.0, 0.0, 0.0, 0.0]
+    alpha[1, :, :5] = [0.0, 0.5, 0.0, 0.5, 0.0]
     before = G.copy()
     bundle.forget(0, *arrays, size)
     assert size.tolist() == [3] * M
@@ -76,7 +76,7 @@ def test_the_first_plane_and_those_with_weight_stay():
         assert delta[i, 0] == 0.0
         assert sorted(delta[i, 1:3]) == [1.0, 3.0]
         np.testing.assert_array_equal(G[i, 1], before[i, int(delta[i, 1])])
-        assert alpha[i, :3].tolist() == [0.0, 0.5, 0.5]
+        assert alpha[1, i, :3].tolist() == [0.0, 0.5, 0.5]
     assert_gram(arrays, size)
     assert np.isfinite(gram).all()
 
@@ -92,7 +92,8 @@ def run(rng, n, C, mu, tol):
     arrays, size = random_bundle(rng, n)
     G, delta, gram, alpha, _ = arrays
     B, W, mixed, mixed_delta = rng.normal(size=(M, D)), np.empty((M, D)), np.empty((M, D)), np.empty(M)
-    bundle.w_step(B, C, mu, tol, 100_000, G, delta, gram, alpha, size, W, mixed, mixed_delta)
+    alone = np.empty((M, ROOM, ROOM)), np.empty((M, ROOM), dtype=np.int64), np.full(M, -1)
+    bundle.w_step(B, C, mu, tol, 100_000, G, delta, gram, alpha[1], size, *alone, W, mixed, mixed_delta)
     return arrays, B, W, mixed, mixed_delta
 
 
@@ -108,7 +109,7 @@ def test_w_step_minimises(n):
         arrays, B, W, mixed, mixed_delta = run(rng, n, C, mu, tol=1e-9 * C)
         G, delta, _, alpha, _ = arrays
         for i in range(M):
-            planes, offsets, weights = G[i, :n], delta[i, :n], alpha[i, :n]
+            planes, offsets, weights = G[i, :n], delta[i, :n], alpha[1, i, :n]
             assert weights.min() >= 0.0
             assert weights.sum() == pytest.approx(1.0, abs=1e-12)
             np.testing.assert_allclose(mixed[i], weights @ planes, atol=1e-12)
@@ -145,6 +146,14 @@ def test_w_step_is_within_its_tolerance(tol):
             G, delta = arrays[0][i, :8], arrays[1][i, :8]
             bound = C * (mixed_delta[i] - B[i] @ mixed[i]) - 0.5 * C * C / mu * mixed[i] @ mixed[i]
             assert -1e-9 <= primal(G, delta, W[i], B[i], C, mu) - bound <= tol + 1e-9
+
+
+def test_highest():
+    rng = np.random.default_rng()
+    arrays, size = random_bundle(rng, 9)
+    W = rng.normal(size=(M, D))
+    expected = sum(np.max(arrays[1][i, :9] - arrays[0][i, :9] @ W[i]) for i in range(M))
+    assert bundle.highest(W, *arrays[:2], size) == pytest.approx(expected)
 
 
 def test_dot():

@@ -46,8 +46,12 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     wide, weights, gradient = np.full((room, room), np.nan), np.full(room, np.nan), np.full(room, np.nan)
     wide[:n, :n], weights[:n] = K, alpha
     factor = np.full((room, room), np.nan)
-    maximise(wide, scale, np.append(linear, [np.nan] * 3), weights, n, tol, max_iter, gradient, factor)
+    active = np.full(room, -1)
+    n_active = maximise(
+        wide, scale, np.append(linear, [np.nan] * 3), weights, n, tol, max_iter, gradient, factor, active, -1
+    )
     assert np.isnan(weights[n:]).all()
+    assert set(np.flatnonzero(weights[:n])) <= set(active[:n_active].tolist())
     return weights[:n], gradient[:n]
 
 
@@ -91,6 +95,22 @@ def test_the_tolerance_bounds_the_distance_to_the_maximum(tol):
         np.testing.assert_allclose(gradient, linear - scale * K @ alpha, atol=1e-9 * size)
         assert gradient.max() - gradient[alpha > 0].min() <= tol + 1e-9 * size
         assert objective(K, scale, linear, alpha) >= by_supports(K, scale, linear) - tol - 1e-9 * size
+
+
+def test_a_call_that_goes_on_from_the_last_one():
+    rng = np.random.default_rng()
+    for _ in range(50):
+        n = 8
+        K, scale, linear, alpha = draw(rng, n)
+        gradient, factor, active, n_active = np.empty(n), np.empty((n, n)), np.empty(n, dtype=np.int64), -1
+        for _ in range(6):  # the same planes, other offsets and another scale
+            size = 1.0 + np.abs(linear).max() + scale * np.abs(K).max()
+            afresh, _ = solve(K, scale, linear, alpha, tol=1e-9 * size)
+            n_active = maximise(K, scale, linear, alpha, n, 1e-9 * size, 100_000, gradient, factor, active, n_active)
+            np.testing.assert_allclose(
+                objective(K, scale, linear, alpha), objective(K, scale, linear, afresh), atol=1e-7 * size
+            )
+            linear, scale = linear + 0.3 * rng.normal(size=n), scale * 2.0 ** rng.normal()
 
 
 def test_never_worse_than_the_start_however_few_the_steps():

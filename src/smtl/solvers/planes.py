@@ -1,0 +1,121 @@
+"""The planes that a bundle solver keeps, and what it asks of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.solvers.problem import Problem
+
+__all__ = ["Bundle", "Mixed"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+# A plane is dropped when it has been without weight for so many passes.
+KEEP = 20
+
+
+class Mixed(NamedTuple):
+    """One convex combination of planes per task.
+
+    Attributes
+    ----------
+    delta : ndarray of shape (n_tasks,)
+        Offsets.
+    G : ndarray of shape (n_features, n_tasks)
+        Slopes.
+    """
+
+    delta: Float
+    G: Float
+
+
+class Bundle:
+    """The planes of all tasks, in arrays that grow; see `smtl.kernels.bundle` for what they hold.
+
+    Two problems may share the planes: there are two sets of weights, and a plane is kept while it has weight in either.
+
+    Parameters
+    ----------
+    n_features, n_tasks : int
+        The shape of W.
+    """
+
+    def __init__(self, n_features: int, n_tasks: int) -> None:
+        self._shape = n_features, n_tasks
+        self.arrays: list[npt.NDArray[Any]] = []
+        self._grow(8)
+        for array in (self.G, self.delta, self.gram, self.age):
+            array[:, 0] = 0.0
+        self.alpha[:, :, 0] = 1.0
+        self.size = np.ones(n_tasks, dtype=np.int64)
+
+    def _grow(self, room: int) -> None:
+        """Make room for so many planes a task. What lies behind a task's last plane is never read."""
+        d, m = self._shape
+        old = self.arrays
+        self.arrays = [
+            np.empty((m, room, d)),
+            np.empty((m, room)),
+            np.empty((m, room, room)),
+            np.empty((2, m, room)),
+            np.empty((m, room), dtype=np.int64),
+        ]
+        for new, previous in zip(self.arrays, old, strict=False):
+            new[tuple(slice(0, length) for length in previous.shape)] = previous
+        self.G, self.delta, self.gram, self.alpha, self.age = self.arrays
+        # What the W-steps on the same planes leave to one another.
+        self.factor = np.empty((2, m, room, room))
+        self.active = np.empty((2, m, room), dtype=np.int64)
+        self.n_active = np.full((2, m), -1)
+
+    def add(self, G: Float, delta: Float) -> None:
+        """Drop what is no longer useful and add one plane to each task."""
+        from smtl.kernels import bundle
+
+        bundle.forget(KEEP, *self.arrays, self.size)
+        room = self.delta.shape[1]
+        if self.size.max() == room:
+            self._grow(2 * room)
+        bundle.add(G.T, delta, *self.arrays, self.size)
+        self.n_active[:] = -1
+
+    def keep_active(self) -> None:
+        """Drop the planes without weight: those that another C has no use for would only slow the W-step down."""
+        from smtl.kernels import bundle
+
+        self.share_weights()
+        self.age[:] = 0
+        bundle.forget(0, *self.arrays, self.size)
+        self.n_active[:] = -1
+
+    def share_weights(self) -> None:
+        """Give the second problem the weights of the first."""
+        self.alpha[1] = self.alpha[0]
+        self.n_active[1] = -1
+
+    def w_step(self, problem: Problem, B: Float, mu: float, tol: float, which: int = 0) -> tuple[Float, Mixed]:
+        """Return the W-step at ``B``, and the planes mixed as it has them, for the problem ``which`` of the two."""
+        from smtl.kernels import bundle
+
+        b = np.ascontiguousarray(B.T)
+        W, mixed, mixed_delta = np.empty_like(b), np.empty_like(b), np.empty(len(b))
+
+        def work(first: int, last: int) -> None:
+            part = slice(first, last)
+            bundle.w_step(
+                b[part], problem.C, mu, tol, 20 * self.delta.shape[1], self.G[part], self.delta[part], self.gram[part],
+                self.alpha[which, part], self.size[part], self.factor[which, part], self.active[which, part],
+                self.n_active[which, part], W[part], mixed[part], mixed_delta[part],
+            )  # fmt: skip
+
+        problem.for_each_group(work)
+        return W.T, Mixed(mixed_delta, mixed.T)
+
+    def highest(self, W: Float) -> float:
+        """Return the sum over the tasks of the highest plane's value at W, which the losses are not below."""
+        from smtl.kernels import bundle
+
+        return float(bundle.highest(np.ascontiguousarray(W.T), self.G, self.delta, self.size))
