@@ -138,16 +138,16 @@ class GreedyOracle(Jaccard):
     def oracle(self, scores, y):
         answer = y.astype(float)
 
-        def value(answer):
+        def delta(answer):
             tp, fp = np.sum((y > 0) & (answer > 0)), np.sum((y < 0) & (answer > 0))
-            return self.delta(tp, fp, np.sum(y > 0) - tp, np.sum(y < 0) - fp) - scores @ (y - answer)
+            return float(self.delta(tp, fp, np.sum(y > 0) - tp, np.sum(y < 0) - fp))
 
         for k in range(len(y)):
             flipped = answer.copy()
             flipped[k] *= -1.0
-            if value(flipped) > value(answer):
+            if delta(flipped) - scores @ (y - flipped) > delta(answer) - scores @ (y - answer):
                 answer = flipped
-        return float(value(answer) + scores @ (y - answer)), y - answer
+        return delta(answer), y - answer
 
 
 class WrongSign(Jaccard):
