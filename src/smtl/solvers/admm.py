@@ -118,7 +118,7 @@ def balance(primal: float, dual: float) -> float:
 
 
 def norm(A: Float) -> float:
-    """Return the Frobenius norm; for small arrays ten times as fast as NumPy's.
+    """Return the Frobenius norm, with fewer steps on the way than NumPy's: it is asked for often, of small arrays.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ class Ahead:
                 break
         certificate.see_planes(problem, *mixed)
         self.centre = master.S
-        promised = problem.objective(master.S, self.master.bundle.highest(master.S))
+        promised = problem.objective(master.S, master.bundle.highest(master.S))
         gap = certificate.objective - certificate.bound
         left = (promised - certificate.bound) / gap if gap > 0.0 else LEVEL
         self.rho *= float(np.clip(LEVEL / max(left, 1e-300), 1.0 / MOST, MOST))

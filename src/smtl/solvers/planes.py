@@ -86,7 +86,7 @@ class Bundle:
         """Drop the planes without weight: those that another C has no use for would only slow the W-step down."""
         from smtl.kernels import bundle
 
-        self.share_weights()
+        self.alpha[1], self.alpha[1, :, 0] = 0.0, 1.0  # or they would be kept for the second problem's sake
         self.age[:] = 0
         bundle.forget(0, *self.arrays, self.size)
         self.n_active[:] = -1
