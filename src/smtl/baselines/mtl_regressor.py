@@ -18,7 +18,7 @@ from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.classifier import check_stopping, tasks_in_words
 from smtl.estimators.held_out import own_scores
-from smtl.estimators.targets import read_targets
+from smtl.estimators.targets import read_targets, task_numbers
 from smtl.estimators.threads import threads
 from smtl.metrics import Error, Metric
 from smtl.penalties import Norm, Penalty, get_penalty
@@ -228,8 +228,6 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
         self.coef_, self.intercept_ = (coef[0], float(intercept[0])) if self._kind == "one" else (coef, intercept)
         return self
 
-    _task_numbers = LinearTasksClassifier._task_numbers
-
     def predict(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         """Return predictions.
 
@@ -248,7 +246,7 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
         if tasks is not None:
-            task = self._task_numbers(tasks, X.shape[0])
+            task = task_numbers(tasks, self._kind, self.task_names_, X.shape[0])
             return np.asarray(own_scores(X, self.coef_, task) + self.intercept_[task])
         predicted: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
         return predicted

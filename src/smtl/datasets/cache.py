@@ -12,13 +12,13 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
 
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.places import cache_folder
+from smtl.whole_file import whole_file
 
 __all__ = ["Entry", "entry_of", "load", "save"]
 
@@ -115,12 +115,7 @@ def save(entry: Entry, data: Dataset) -> None:
     for key, names in (("feature_names", data.feature_names), ("label_names", data.label_names)):
         if names is not None:
             arrays[key] = np.array(names, dtype=np.str_)
-    part = entry.path.with_name(f".{uuid4().hex}.part")
     with suppress(OSError):
         entry.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(part, "xb") as file:
-                np.savez(file, **arrays)
-            os.replace(part, entry.path)
-        finally:
-            part.unlink(missing_ok=True)
+        with whole_file(entry.path) as part, open(part, "xb") as file:
+            np.savez(file, **arrays)

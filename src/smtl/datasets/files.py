@@ -13,9 +13,9 @@ from contextlib import ExitStack, closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import IO, TextIO, TypeAlias, cast
-from uuid import uuid4
 
 from smtl.datasets.errors import DatasetError
+from smtl.whole_file import whole_file
 
 __all__ = ["MOST_BYTES", "Source", "blocks", "opened", "replacing", "stem", "text_blocks"]
 
@@ -181,19 +181,13 @@ def _decode(line: bytes) -> str:
 def replacing(path: Source) -> Iterator[TextIO]:
     """Open a file for writing text, compressed by its suffix, that takes its place only once it is whole."""
     path = Path(path)
-    part = path.with_name(f".{uuid4().hex}.part")
-    try:
-        with ExitStack() as stack:
-            stream: IO[bytes] = stack.enter_context(open(part, "xb"))
-            if path.suffix.lower() == ".gz":
-                # No time and no name within, so that the same data give the same file.
-                packed = gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
-                stack.callback(packed.close)
-                stream = cast(IO[bytes], packed)
-            elif path.suffix.lower() == ".bz2":
-                stream = stack.enter_context(bz2.BZ2File(stream, "wb"))
-            yield stack.enter_context(io.TextIOWrapper(stream, encoding="utf-8", newline=""))
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part, ExitStack() as stack:
+        stream: IO[bytes] = stack.enter_context(open(part, "xb"))
+        if path.suffix.lower() == ".gz":
+            # No time and no name within, so that the same data give the same file.
+            packed = gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
+            stack.callback(packed.close)
+            stream = cast(IO[bytes], packed)
+        elif path.suffix.lower() == ".bz2":
+            stream = stack.enter_context(bz2.BZ2File(stream, "wb"))
+        yield stack.enter_context(io.TextIOWrapper(stream, encoding="utf-8", newline=""))

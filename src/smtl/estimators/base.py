@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.scoring import Column, TaskScorer, as_answers
-from smtl.estimators.targets import Kind, read_targets
+from smtl.estimators.targets import Kind, read_targets, task_numbers
 from smtl.metrics import Metric, get_metric
 
 __all__ = ["LinearTasksClassifier"]
@@ -76,26 +76,11 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
         if tasks is not None:
-            task = self._task_numbers(tasks, X.shape[0])
+            task = task_numbers(tasks, self._kind, self.task_names_, X.shape[0])
             own: npt.NDArray[Any] = own_scores(X, self.coef_, task) + self.intercept_[task]
             return own
         scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if self._kind == "binary" else scores
-
-    def _task_numbers(self, tasks: Any, n_samples: int) -> npt.NDArray[np.int64]:
-        if self._kind != "tasks":
-            raise ValueError("tasks must be None for a model that was fitted without tasks.")
-        names = np.asarray(tasks).ravel()
-        if len(names) != n_samples:
-            raise ValueError(f"tasks must have one entry a row of X ({n_samples}), got {len(names)} instead.")
-        known = self.task_names_
-        place = np.minimum(np.searchsorted(known, names), len(known) - 1)
-        wrong = known[place] != names
-        if wrong.any():
-            raise ValueError(
-                f"tasks must be among the {len(known)} tasks of the training data, got {names[wrong][0]!r} instead."
-            )
-        return place
 
     def predict(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         """Return answers.
@@ -137,7 +122,9 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
             (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
         """
         scores = self.decision_function(X, tasks)
-        thresholds = self.thresholds_ if tasks is None else self.thresholds_[self._task_numbers(tasks, len(scores))]
+        thresholds = self.thresholds_
+        if tasks is not None:
+            thresholds = thresholds[task_numbers(tasks, self._kind, self.task_names_, len(scores))]
         yes = self._metric().probability(scores + thresholds)  # type: ignore[attr-defined]
         if yes.ndim == 1:
             return np.column_stack([1.0 - yes, yes])[:, -len(self.classes_) :]
@@ -182,7 +169,7 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X, tasks)
         Y = self._signs(y)
         if tasks is not None:
-            task = self._task_numbers(tasks, len(scores))
+            task = task_numbers(tasks, self._kind, self.task_names_, len(scores))
             if not answers:
                 scores = scores + self.thresholds_[task]
             return [(Y[task == i, 0], scores[task == i]) for i in np.unique(task)]

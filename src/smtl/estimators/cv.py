@@ -99,7 +99,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     Attributes
     ----------
     C_ : float
-        The chosen C.
+        The chosen C. Where it is the largest one and scores still rise there, a warning says so.
     metric_, penalty_, ridge_ : str or object, float
         The chosen metric, penalty and ridge, as they were given.
     Cs_ : ndarray of shape (n_Cs,)
@@ -232,6 +232,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             )
         self._keep_search(points, chosen, candidates)
         self._keep_model(chosen, targets, checked.dtype)
+        self._report_an_open_end()
         if self.partial_:
             messages.warn(
                 f"The search was interrupted after {len(points)} values of C. The best so far, C={self.C_:.4g}, is "
@@ -363,6 +364,18 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         table["seconds"] = np.array([point.seconds for point in points])
         table["smoothing"] = np.array([np.nan if point.cuts is None else point.cuts.smoothing for point in points])
         self.cv_results_ = table
+
+    def _report_an_open_end(self) -> None:
+        """Warn where the largest C is the best one, and scores still rise there by more than their standard error."""
+        if self.partial_ or len(self.Cs_) == 1 or self.Cs_[-1] > self.C_:
+            return
+        rises = self.scores_[:, -1] - self.scores_[:, -2]
+        rises = rises[np.isfinite(rises)]
+        if len(rises) > 1 and np.mean(rises) > np.std(rises, ddof=1) / np.sqrt(len(rises)):
+            messages.warn(
+                f"The best C, {self.C_:.4g}, is the largest of the {len(self.Cs_)} that were tried, and scores still "
+                f"rise there: a larger one may be better. Give Cs as a list that goes on to {10 * self.C_:.2g}, say."
+            )
 
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from smtl.tasks import OwnRows, SharedRows, Tasks
 
-__all__ = ["Kind", "Targets", "read_targets"]
+__all__ = ["Kind", "Targets", "read_targets", "task_numbers"]
 
 Kind: TypeAlias = Literal["binary", "multiclass", "multilabel", "tasks"]
 
@@ -201,6 +201,44 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
         return Targets("multiclass", classes, classes, Y)
     Y = np.where(labelled, np.where(codes == len(classes) - 1, 1, -1), 0).astype(np.int8)[:, None]
     return Targets("binary", classes, classes[-1:], Y)
+
+
+def task_numbers(tasks: Any, kind: str, known: npt.NDArray[Any], n_samples: int) -> npt.NDArray[np.int64]:
+    """Return the number of each row's task, for a fitted model.
+
+    Parameters
+    ----------
+    tasks : array-like of shape (n_samples,)
+        The task of each row.
+    kind : str
+        What the model's targets were; only with ``"tasks"`` can rows have one.
+    known : ndarray of shape (n_tasks,)
+        The names of its tasks, in ascending order.
+    n_samples : int
+        How many rows there are.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,)
+        Places in ``known``.
+
+    Examples
+    --------
+    >>> task_numbers(["b", "a", "b"], "tasks", np.array(["a", "b"]), 3)
+    array([1, 0, 1])
+    """
+    if kind != "tasks":
+        raise ValueError("tasks must be None for a model that was fitted without tasks.")
+    names = np.asarray(tasks).ravel()
+    if len(names) != n_samples:
+        raise ValueError(f"tasks must have one entry a row of X ({n_samples}), got {len(names)} instead.")
+    place = np.minimum(np.searchsorted(known, names), len(known) - 1)
+    wrong = known[place] != names
+    if wrong.any():
+        raise ValueError(
+            f"tasks must be among the {len(known)} tasks of the training data, got {names[wrong][0]!r} instead."
+        )
+    return place
 
 
 def _classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:

@@ -15,10 +15,10 @@ import re
 import zipfile
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from smtl.model.errors import ModelError
 from smtl.model.schema import Refused, check_schema
+from smtl.whole_file import whole_file
 
 __all__ = ["METADATA", "pack", "read_archive", "unpack", "write_whole"]
 
@@ -152,20 +152,11 @@ def _check_array(array: bytes) -> None:
 
 
 def write_whole(content: bytes, path: Path) -> None:
-    """Write a file that takes its place only once it is whole and on the disk.
-
-    Whatever happens before that, a full disk or a kill, leaves what was there.
-    """
-    part = path.with_name(f".{uuid4().hex}.part")
-    try:
-        with open(part, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    """Write a file that takes its place only once it is whole and on the disk."""
+    with whole_file(path) as part, open(part, "xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     if hasattr(os, "O_DIRECTORY"):  # so that the new name outlives a loss of power, too
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from smtl.datasets import Dataset
 from smtl.estimators import SMTLClassifier, SMTLClassifierCV
 from smtl.estimators.folds import stratified_folds
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.targets import Targets, read_targets, task_numbers
 
 __all__ = [
     "Settings",
@@ -227,7 +227,7 @@ def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets
             else "the data must have labels in columns, as the training data had, got a task for each row instead."
         )
     if data.tasks is not None:
-        task = classifier._task_numbers(data.tasks, len(data.tasks))
+        task = task_numbers(data.tasks, classifier._kind, classifier.task_names_, len(data.tasks))
         return _labelled(Targets("tasks", np.array([0, 1]), classifier.task_names_, _signs(data.Y), task))
     Y = _signs(data.Y.toarray() if sp.issparse(data.Y) else data.Y)
     if data.label_names is None:

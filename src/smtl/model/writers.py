@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias
-from uuid import uuid4
 
 import numpy as np
 
 from smtl.datasets.files import replacing
+from smtl.whole_file import whole_file
 
 __all__ = ["FORMATS", "Columns", "writing"]
 
@@ -113,7 +112,6 @@ def _parquet(out: Path) -> Iterator[Callable[[Columns], None]]:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ImportError("Parquet files need pyarrow, which is not installed; run pip install pyarrow.") from error
-    part = out.with_name(f".{uuid4().hex}.part")
     writer: Any = None
 
     def write(columns: Columns) -> None:
@@ -123,13 +121,9 @@ def _parquet(out: Path) -> Iterator[Callable[[Columns], None]]:
             writer = pq.ParquetWriter(part, table.schema)
         writer.write_table(table)
 
-    try:
+    with whole_file(out) as part:
         try:
             yield write
         finally:
             if writer is not None:
                 writer.close()
-        os.replace(part, out)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

@@ -217,6 +217,18 @@ def test_warnings_point_at_the_users_line(multilabel):
         assert {warning.filename for warning in caught} == {__file__}
 
 
+def test_a_best_C_at_the_open_end_of_the_grid_is_reported(multilabel):
+    X, _ = multilabel
+    with pytest.warns(UserWarning, match=r"The best C, 1, is the largest of the 2 .* goes on to 10"):
+        SMTLClassifierCV("auc", Cs=[1e-9, 1.0]).fit(X, X[:, :2] > 0)
+
+
+@pytest.mark.parametrize("Cs", [[1.0], [1.0, 1.0]])
+def test_a_flat_end_is_not(multilabel, recwarn, Cs):
+    SMTLClassifierCV("auc", Cs=Cs).fit(*multilabel)
+    assert not [warning for warning in recwarn if "largest" in str(warning.message)]
+
+
 def test_Cs_may_be_used_up_by_reading(multilabel):
     X, Y = multilabel
     model = SMTLClassifierCV("auc", ["l21", "trace"], Cs=(C for C in [0.1, 1.0]), cv=2).fit(X, Y)
