@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.scoring import Column, TaskScorer, as_answers
-from smtl.estimators.targets import Kind, read_targets, task_numbers
+from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
 from smtl.metrics import Metric, get_metric
 
 __all__ = ["LinearTasksClassifier"]
@@ -122,12 +122,14 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
             (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
         """
         scores = self.decision_function(X, tasks)
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1), dtype=scores.dtype)
         thresholds = self.thresholds_
         if tasks is not None:
             thresholds = thresholds[task_numbers(tasks, self._kind, self.task_names_, len(scores))]
         yes = self._metric().probability(scores + thresholds)  # type: ignore[attr-defined]
         if yes.ndim == 1:
-            return np.column_stack([1.0 - yes, yes])[:, -len(self.classes_) :]
+            return np.column_stack([1.0 - yes, yes])
         if self._kind == "multiclass":
             return np.asarray(yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(yes.dtype).tiny))
         return np.asarray(yes)
@@ -184,9 +186,8 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         """Return labels as +1, -1 and 0 in a column a task, by the classes seen in `fit`."""
         if self._kind == "multilabel":
             return read_targets(y, y).Y
-        labels = np.asarray(y).ravel()
-        missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), dtype=bool)
+        labels, labelled = (values.ravel() for values in read_labels(y))
         yes = self.classes_ if self._kind == "multiclass" else self.classes_[-1:]
-        signs: npt.NDArray[np.int8] = np.where(labels[:, None] == yes, 1, -1).astype(np.int8)
-        signs[missing] = 0
+        signs = np.zeros((len(labels), len(yes)), dtype=np.int8)
+        signs[labelled] = np.where(labels[labelled, None] == yes, 1, -1)
         return signs

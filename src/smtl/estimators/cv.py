@@ -64,7 +64,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         any of the norms, all weights are zero); the 60 values of the paper; or the values.
     cv : int, splitter or iterable, default=5
         The number of folds, stratified for all labels at once (Sechidis 2011), or inside each task where tasks have
-        their own rows; a scikit-learn splitter; or pairs of training and test rows.
+        their own rows; a scikit-learn splitter; or pairs of training and test rows. A fold is scored with thresholds
+        that the others choose: a single split will do only where there are none to choose, or the score needs none.
     scoring : None, str, Metric or callable, default=None
         What held-out parts are judged by. None is the trained metric. One of smtl's metrics (``"auc"``, ``"f2"``, ...)
         is averaged over the tasks; ``"f1_macro"``, ``"f1_micro"`` and ``"roc_auc"`` are what they are in scikit-learn,
@@ -216,7 +217,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         targets = read_targets(checked, y, tasks)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(self.cv, checked, y, targets, rng, groups)
-        self._check_scoring(targets)
+        self._check_scoring(targets, len(splits))
         self._report_rare_tasks(targets, len(splits))
         data = Data(checked, y, targets, splits)
         with threads(self.n_jobs) as (executor, _):
@@ -268,10 +269,17 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         SMTLClassifier(solver=self.solver, tol=self.tol, max_iter=self.max_iter)._check_parameters()
         return list(product(metrics, penalties, ridges))
 
-    def _check_scoring(self, targets: Targets) -> None:
-        """Raise if the score cannot be had."""
+    def _check_scoring(self, targets: Targets, n_splits: int) -> None:
+        """Raise if the score cannot be had, or not without bias."""
         for metric in _as_list(self.metric):
             scorer = get_scoring(self.scoring, get_metric(metric), targets.kind)
+            ranks = isinstance(scorer, TaskScorer) and not scorer.metric.judges_answers
+            if n_splits == 1 and isinstance(self.threshold, str) and not ranks:
+                raise ValueError(
+                    "cv must have at least two splits where thresholds are chosen on held-out scores and answers are "
+                    "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
+                    "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
+                )
             if not isinstance(scorer, TaskScorer) and targets.kind == "multilabel" and not targets.Y.all():
                 raise ValueError(
                     "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels "
@@ -457,6 +465,8 @@ def _objects(values: list[Any]) -> npt.NDArray[Any]:
 def _forget_losers(points: list[Point], selection: str) -> None:
     """Empty the points that can no longer be chosen."""
     leader = choose(points, "best")
+    # With "1se" an earlier C of the leading candidate may be chosen, and the one being searched may lead yet.
+    open_to = set() if selection == "best" else {leader.candidate, points[-1].candidate}
     for point in points:
-        if point is not leader and (selection == "best" or point.candidate != leader.candidate):
+        if point is not leader and point.candidate not in open_to:
             point.forget()

@@ -102,8 +102,14 @@ def own_scores(X: Any, coef: npt.NDArray[Any], task: npt.NDArray[np.int64]) -> n
     >>> own_scores(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]))
     array([3., 2.])
     """
-    products = X.multiply(coef[task]).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, coef[task])
-    return np.asarray(products).ravel()
+    X = X.tocsr() if sp.issparse(X) else X
+    out = np.empty(X.shape[0], dtype=np.result_type(X.dtype, coef.dtype))
+    order = np.argsort(task, kind="stable")
+    # Task by task: the weights of all rows at once would be as large as a dense X.
+    for rows in np.split(order, np.flatnonzero(np.diff(task[order])) + 1):
+        if len(rows):
+            out[rows] = X[rows] @ coef[task[rows[0]]]
+    return out
 
 
 def scores_of(X: Any, targets: Targets, fold: Fold, W: Float, intercept: Float) -> Float:

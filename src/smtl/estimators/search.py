@@ -103,11 +103,6 @@ class Point:
         return float(self.known.mean()) if len(self.known) else -np.inf
 
     @property
-    def std(self) -> float:
-        """The standard deviation over the folds."""
-        return float(self.known.std()) if len(self.known) else np.nan
-
-    @property
     def standard_error(self) -> float:
         """The standard error of the mean."""
         n = len(self.known)
@@ -169,7 +164,7 @@ def search(
     for C in Cs:
         started = time.perf_counter()
         solutions = list(map(next, paths) if executor is None else executor.map(next, paths))
-        models = [_weights(fold, solution, X.shape[1]) for fold, solution in zip(folds, solutions, strict=True)]
+        models = [_weights(solution, X.shape[1]) for solution in solutions]
         scores = [scores_of(X, targets, fold, *model) for fold, model in zip(folds, models, strict=True)]
         held = HeldOut(targets, folds, scores)
         ranks = isinstance(scorer, TaskScorer) and not scorer.metric.judges_answers
@@ -233,7 +228,7 @@ def _path(fold: Fold, Cs: Float, **options: Any) -> Iterator[Solution | None]:
         yield from solve_path(fold.problem, Cs, warn=False, **options)
 
 
-def _weights(fold: Fold, solution: Solution | None, n_features: int) -> tuple[Float, Float]:
+def _weights(solution: Solution | None, n_features: int) -> tuple[Float, Float]:
     """Return weights and intercepts of the usable tasks."""
     if solution is None:
         return np.zeros((n_features, 0)), np.zeros(0)

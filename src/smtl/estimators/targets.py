@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from smtl.tasks import OwnRows, SharedRows, Tasks
 
-__all__ = ["Kind", "Targets", "read_targets", "task_numbers"]
+__all__ = ["Kind", "Targets", "read_labels", "read_targets", "task_numbers"]
 
 Kind: TypeAlias = Literal["binary", "multiclass", "multilabel", "tasks"]
 
@@ -69,15 +69,17 @@ class Targets:
         return np.flatnonzero((n_pos > 0) & (n_neg > 0))
 
     def constants(self) -> npt.NDArray[np.float64]:
-        """Return the score of each task if it is not learnt: yes where all its labels are, otherwise no.
+        r"""Return the score of each task if it is not learnt: yes where all its labels are, otherwise no.
 
         Returns
         -------
         ndarray of shape (n_tasks,)
-            +1 and -1.
+            The logit of the share of positives, with half a label more of each class:
+            :math:`\log \frac{n_+ + 1/2}{n_- + 1/2}`. So a model of probabilities is nearly sure, and a task without any
+            label has a half.
         """
         n_pos, n_neg = self.counts()
-        return np.where((n_pos > 0) & (n_neg == 0), 1.0, -1.0)
+        return np.log((n_pos + 0.5) / (n_neg + 0.5))
 
     def part(self, rows: npt.NDArray[np.int64]) -> Targets:
         """Return the labels of some of the rows.
@@ -181,8 +183,10 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
     columns = getattr(y, "columns", None)
     if sp.issparse(y):
         y = y.toarray()
-    values = np.asarray(y)
+    values, labelled = read_labels(y)
     check_consistent_length(X, values)
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise ValueError(f"y must have a column for each task, got shape {values.shape} instead.")
     if values.ndim == 2 and values.shape[1] != 1:
         if tasks is not None:
             raise ValueError(
@@ -190,8 +194,8 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
                 "belongs to one task and has one label."
             )
         names = np.arange(values.shape[1]) if columns is None else np.asarray(columns)
-        return Targets("multilabel", np.arange(values.shape[1]), names, _signs(values))
-    classes, codes = _classes(column_or_1d(values, warn=True))
+        return Targets("multilabel", np.arange(values.shape[1]), names, _signs(values, labelled))
+    classes, codes = _classes(column_or_1d(values, warn=True), labelled.ravel())
     labelled = codes >= 0
     if tasks is not None:
         return _own_rows(X, tasks, classes, codes)
@@ -201,6 +205,46 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
         return Targets("multiclass", classes, classes, Y)
     Y = np.where(labelled, np.where(codes == len(classes) - 1, 1, -1), 0).astype(np.int8)[:, None]
     return Targets("binary", classes, classes[-1:], Y)
+
+
+def read_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Return labels as an array, and which of them are there.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels. What is not there is NaN, or, among texts and other objects, None or what pandas has for it.
+
+    Returns
+    -------
+    values : ndarray
+        The labels.
+    labelled : ndarray of bool
+        Of the same shape.
+
+    Examples
+    --------
+    >>> read_labels(["yes", np.nan, "no", None])[1]
+    array([ True, False,  True, False])
+    """
+    values = np.asarray(y)
+    if values.dtype.kind == "f":
+        return values, ~np.isnan(values)
+    labelled = np.ones(values.shape, dtype=bool)
+    if values.dtype.kind == "O" or (values.dtype.kind == "U" and not isinstance(y, np.ndarray)):
+        objects = np.asarray(y, dtype=object)
+        labelled = ~np.frompyfunc(_is_missing, 1, 1)(objects).astype(bool)
+        if not labelled.all():
+            values = objects  # as texts, NaN would be "nan"
+    return values, labelled
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    differs = label != label
+    # NaN and NaT differ from themselves; for pandas.NA that is unknown, and the answer is no boolean.
+    return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
 def task_numbers(tasks: Any, kind: str, known: npt.NDArray[Any], n_samples: int) -> npt.NDArray[np.int64]:
@@ -241,24 +285,29 @@ def task_numbers(tasks: Any, kind: str, known: npt.NDArray[Any], n_samples: int)
     return place
 
 
-def _classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """Return the classes and the class number of each row, -1 where it is NaN."""
-    numeric = y.dtype.kind == "f"
-    if numeric and np.isinf(y).any():
+def _classes(y: npt.NDArray[Any], labelled: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Return the classes and the class number of each row, -1 where it is not labelled."""
+    if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError("Input y contains infinity; labels must be classes, or NaN where a row is not labelled.")
-    labelled = ~np.isnan(y) if numeric else np.ones(len(y), dtype=bool)
     if not labelled.any():
         raise ValueError("y must have at least one label, got only NaN instead.")
-    check_classification_targets(y[labelled])
+    known = y[labelled]
+    if known.dtype.kind == "O" and not any(isinstance(label, str) for label in known):
+        known = np.array(known.tolist())  # numbers or booleans, which had to be objects for the sake of what is missing
+    check_classification_targets(known)
     codes = np.full(len(y), -1)
-    classes, codes[labelled] = np.unique(y[labelled], return_inverse=True)
+    try:
+        classes, codes[labelled] = np.unique(known, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in known})
+        raise ValueError(f"y must hold labels of one kind, got {' and '.join(kinds)} instead.") from error
     return classes, codes
 
 
-def _signs(Y: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """Return 0/1 labels, or -1/+1 labels, as -1/+1, with 0 for NaN."""
+def _signs(Y: npt.NDArray[Any], labelled: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+    """Return 0/1 labels, or -1/+1 labels, as -1/+1, with 0 for those that are missing."""
     try:
-        numbers = Y.astype(np.float64)
+        numbers = (Y if labelled.all() else np.where(labelled, Y, np.nan)).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"Y of shape {Y.shape} must hold 0 and 1 (NaN: not labelled), got {Y.dtype} values."

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
+from typing import Any
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
@@ -39,12 +41,40 @@ def threads(n_jobs: int | None) -> Iterator[tuple[ThreadPoolExecutor | None, int
     None 1
     """
     n_threads = effective_n_jobs(n_jobs)
-    with _thread_pools().limit(limits=1, user_api="blas"):
+    with _ONE_BLAS_THREAD:
         if n_threads == 1:
             yield None, 1
             return
         with ThreadPoolExecutor(n_threads) as executor:
             yield executor, n_threads
+
+
+class _OneBlasThread:
+    """Keep BLAS to one thread while any fit is under way.
+
+    The limit is the whole process's. If each fit set it back by itself, one that began during another, in a thread
+    beside it, would find it set and leave it so for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_fits = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_fits == 0:
+                self._limit = _thread_pools().limit(limits=1, user_api="blas")
+            self._n_fits += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_fits -= 1
+            if self._n_fits == 0:
+                self._limit.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
 
 
 @cache

@@ -158,8 +158,11 @@ def choose_cuts(held: HeldOut, threshold: str | float, metric: Metric, target: M
             if 0 < positive.sum() < len(positive):
                 own[k, i], location[k, i] = _own_cut(positive, scores, target, located=located)
                 trust[k, i] = positive.sum()
-            else:
+            elif k < n_folds:
                 own[k, i], location[k, i] = own[-1, i], location[-1, i]
+            elif not metric.has_cut:
+                blind = _blind_cut(scores, held.targets.column(i))
+                own[k, i], location[k, i] = (0.0, blind) if located else (blind, 0.0)
         if threshold != "per-task":
             shared[k] = _shared_cut([(p, s - at) for (p, s), at in zip(parts, location[k], strict=True)], target)
     choices = {"per-task": (0.0,), "shared": (np.inf,), "smoothed": SMOOTHING}[threshold]
@@ -190,6 +193,15 @@ def _own_cut(positive: npt.NDArray[np.bool_], scores: Float, target: Metric, *, 
     n_pos = int(positive.sum())
     location = float(0.5 * (scores[n_pos - 1] + scores[n_pos])) if located else 0.0
     return _best_of_sorted(positive, scores, target) - location, location
+
+
+def _blind_cut(scores: Float, labels: npt.NDArray[np.int8]) -> float:
+    """Return the cut that says yes as often as the labels do, for a task without a scored row of one of the classes.
+
+    So it is with a single positive: the one fold that tests it has none to train on.
+    """
+    share = np.mean(labels[labels != 0] > 0) if labels.any() else 0.0
+    return float(np.quantile(scores, 1.0 - share)) if len(scores) else 0.0
 
 
 def _shared_cut(columns: list[tuple[npt.NDArray[np.bool_], Float]], target: Metric) -> float:

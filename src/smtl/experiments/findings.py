@@ -76,11 +76,10 @@ def rank(results: Results, measure: str) -> Ranking | None:
     >>> rank(Results.of(rows), "auc").methods
     ['lp', 'br']
     """
-    there = np.isfinite(results.mean(measure))
-    often = there.sum(axis=0) * 2 > len(results.datasets)
-    if often.sum() < 2 or not there[:, often].all(axis=1).any():
+    found = results.ranks(measure)
+    if found is None:
         return None
-    datasets, methods, tests = results.ranks(measure)
+    datasets, methods, tests = found
     order = np.argsort(tests.ranks, kind="stable")
     ranks = tests.ranks[order]
     sorted_tests = Ranks(

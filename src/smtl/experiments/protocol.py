@@ -179,14 +179,16 @@ def scores_of(model: Any, X: Any) -> Float:
     (100, 5)
     """
     if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
+        return np.asarray(model.decision_function(X), dtype=np.float64).reshape(X.shape[0], -1)
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"{type(model).__name__} must have decision_function or predict_proba, got neither: AUC needs scores."
         )
     probabilities = model.predict_proba(X)
     if not isinstance(probabilities, list):
-        return np.asarray(probabilities, dtype=np.float64)
+        values = np.asarray(probabilities, dtype=np.float64)
+        one_label = values.shape[1] == 2 and np.ndim(model.predict(X[:1])) == 1  # a column for no, and one for yes
+        return values[:, 1:] if one_label else values
     # scikit-learn's multi-output estimators: one array a task, with a column a class that the task had in training.
     columns = []
     for given, classes in zip(probabilities, model.classes_, strict=True):
@@ -215,11 +217,13 @@ def mean_f1(Y: npt.NDArray[Any], answers: npt.NDArray[Any]) -> float:
     >>> mean_f1(np.array([[1.0, np.nan], [0.0, 1.0]]), np.array([[1, 0], [0, 1]]))
     1.0
     """
+    Y, answers = Y.reshape(len(Y), -1), answers.reshape(len(Y), -1)
     known = np.isfinite(Y.astype(np.float64))
-    if known.all():
-        return float(f1_score(Y.astype(np.int8), answers, average="macro", zero_division=0.0))
-    tasks = [(y[k], a[k]) for y, a, k in zip(Y.T, answers.T, known.T, strict=True) if k.any()]
-    return float(np.mean([f1_score(y, a, zero_division=0.0) for y, a in tasks]))
+    truth, said = known & (Y == 1), known & (answers == 1)
+    hits, both = (truth & said).sum(axis=0), truth.sum(axis=0) + said.sum(axis=0)
+    # Not scikit-learn's average="macro": for a single column it is the mean over yes and no.
+    f1 = 2.0 * hits / np.maximum(both, 1)
+    return float(np.mean(f1[known.any(axis=0)]))
 
 
 def measures(Y: npt.NDArray[Any], scores: Float, answers: npt.NDArray[Any]) -> dict[str, float]:

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from smtl.experiments.methods import method_names
 from smtl.experiments.protocol import MEASURES
 from smtl.experiments.statistics import Paired, Ranks, holm, mean_ranks, paired_tests
 
-__all__ = ["Results", "rows_as_csv", "sign_of"]
+__all__ = ["Results", "Tested", "rows_as_csv", "sign_of"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -69,6 +69,23 @@ def sign_of(measure: str) -> int:
     (1, -1)
     """
     return MEASURES.get(measure, -1)
+
+
+class Tested(NamedTuple):
+    """The paired tests of two methods on one data set, with p-values after Holm's correction.
+
+    Attributes
+    ----------
+    test : Paired
+        The tests.
+    t_test, wilcoxon, corrected : float
+        Its p-values, after the correction.
+    """
+
+    test: Paired
+    t_test: float
+    wilcoxon: float
+    corrected: float
 
 
 @dataclass(frozen=True)
@@ -186,7 +203,7 @@ class Results:
         """
         return [row for row in self.rows if row["status"] == "failed"]
 
-    def paired(self, measure: str, ours: str) -> dict[tuple[str, str], tuple[Paired, float, float]]:
+    def paired(self, measure: str, ours: str) -> dict[tuple[str, str], Tested]:
         """Test one method against every other on each data set.
 
         Parameters
@@ -198,26 +215,26 @@ class Results:
 
         Returns
         -------
-        dict of (dataset, method) to (Paired, float, float)
-            The tests, and the two p-values after Holm's correction for the methods that ours meets on that data set.
+        dict of (dataset, method) to Tested
+            The tests, and the p-values after Holm's correction for the methods that ours meets on that data set.
             The difference is turned so that more is better for ours. Only splits that both have count.
         """
         values = sign_of(measure) * self.values(measure)
         mine = self.methods.index(ours)
+        test_to_train = _over_splits(np.mean, self.values("n_test") / self.values("n_train"))[:, mine]
         out = {}
         for d, dataset in enumerate(self.datasets):
             tests = {}
             for m, method in enumerate(self.methods):
                 both = np.isfinite(values[d, mine]) & np.isfinite(values[d, m])
                 if m != mine and both.any():
-                    tests[method] = paired_tests(values[d, mine, both], values[d, m, both])
-            t_test = holm([test.t_test for test in tests.values()])
-            wilcoxon = holm([test.wilcoxon for test in tests.values()])
-            for k, (method, test) in enumerate(tests.items()):
-                out[dataset, method] = (test, float(t_test[k]), float(wilcoxon[k]))
+                    tests[method] = paired_tests(values[d, mine, both], values[d, m, both], test_to_train[d])
+            holms = [holm([getattr(test, name) for test in tests.values()]).tolist() for name in Tested._fields[1:]]
+            for method, test, *ps in zip(tests, tests.values(), *holms, strict=True):
+                out[dataset, method] = Tested(test, *ps)
         return out
 
-    def ranks(self, measure: str, alpha: float = 0.05) -> tuple[list[str], list[str], Ranks]:
+    def ranks(self, measure: str, alpha: float = 0.05) -> tuple[list[str], list[str], Ranks] | None:
         """Rank the methods over the data sets.
 
         Parameters
@@ -230,14 +247,19 @@ class Results:
         Returns
         -------
         datasets, methods : list of str
-            Those of the ranking: methods that have a result on most data sets, and the data sets where they all have.
+            Those of the ranking: methods that have a result on most data sets, and the data sets where they all have
+            one on the same split. Only such splits count: a mean over others would be another measure.
         ranks : Ranks
-            Mean ranks and tests.
+            Mean ranks and tests. None instead of all three where there are no two methods to rank.
         """
-        means = sign_of(measure) * self.mean(measure)
-        there = np.isfinite(means)
-        methods = np.flatnonzero(there.sum(axis=0) * 2 > len(self.datasets))
-        datasets = np.flatnonzero(there[:, methods].all(axis=1))
+        values = sign_of(measure) * self.values(measure)
+        there = np.isfinite(values)
+        methods = np.flatnonzero(there.any(axis=2).sum(axis=0) * 2 > len(self.datasets))
+        shared = np.all(there[:, methods], axis=1)
+        means = _over_splits(np.mean, np.where(shared[:, None, :], values, np.nan))
+        datasets = np.flatnonzero(shared.any(axis=1))
+        if len(methods) < 2 or len(datasets) == 0:
+            return None
         return (
             [self.datasets[d] for d in datasets],
             [self.methods[m] for m in methods],

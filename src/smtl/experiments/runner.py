@@ -131,7 +131,7 @@ def run_one(study: Study, run: Run) -> dict[str, Any]:
         started, cpu = time.perf_counter(), time.process_time()
         model.fit(parts.X, parts.Y)
         fitted, cpu_fitted = time.perf_counter(), time.process_time()
-        answers = np.asarray(model.predict(parts.X_test))
+        answers = np.asarray(model.predict(parts.X_test)).reshape(parts.Y_test.shape)
         scores = scores_of(model, parts.X_test)
         predicted = time.perf_counter()
     if not np.isfinite(scores).all():

@@ -10,8 +10,7 @@ import numpy as np
 from smtl.experiments.findings import Ranking, chosen_variant, duels, rank, reached, smtl_variants, speeds
 from smtl.experiments.naming import MEASURE_TITLES, titles
 from smtl.experiments.published import PAPER_MEASURES
-from smtl.experiments.results import Results
-from smtl.experiments.statistics import Paired
+from smtl.experiments.results import Results, Tested
 from smtl.experiments.tables import p_value, seconds
 
 __all__ = ["count", "listed", "summary"]
@@ -19,7 +18,7 @@ __all__ = ["count", "listed", "summary"]
 ALPHA = 0.05
 
 # What `Results.paired` returns, by measure and method.
-Tests: TypeAlias = Mapping[tuple[str, str], Mapping[tuple[str, str], tuple[Paired, float, float]]]
+Tests: TypeAlias = Mapping[tuple[str, str], Mapping[tuple[str, str], Tested]]
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -258,7 +257,7 @@ def _tests(results: Results, name: dict[str, str], tests: Tests) -> str:
         if chosen is None or not ours:
             continue
         paired = tests.get((measure, chosen)) or results.paired(measure, chosen)
-        met = [(test, p) for (_, method), (test, p, _) in paired.items() if method not in ours]
+        met = [(tested.test, tested.corrected) for (_, method), tested in paired.items() if method not in ours]
         if not met:
             continue
         better = sum(test.difference > 0 for test, _ in met)
@@ -270,12 +269,15 @@ def _tests(results: Results, name: dict[str, str], tests: Tests) -> str:
         if any(np.isfinite(p) for _, p in met):
             up = sum(test.difference > 0 and p < ALPHA for test, p in met)
             down = sum(test.difference < 0 and p < ALPHA for test, p in met)
-            text += f" (significantly in {up} and in {down}, by the paired t-test after Holm's correction)"
+            text += f" (significantly in {up} and in {down})"
         sentences.append(text)
     if not sentences:
         return ""
     begin = "The SMTL variant that does best is set against every method that is not SMTL, on every data set."
-    return f"{begin} {_capital('; '.join(sentences))}."
+    text = f"{begin} {_capital('; '.join(sentences))}."
+    if "significantly" in text:
+        text += " Significance is by the t-test corrected for splits that share rows, after Holm's correction."
+    return text
 
 
 def _speed(results: Results, name: dict[str, str]) -> str:

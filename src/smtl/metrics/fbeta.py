@@ -17,7 +17,8 @@ class FBeta(ContingencyMetric):
 
     .. math:: F_\beta = \frac{(1 + \beta^2)\,TP}{(1 + \beta^2)\,TP + \beta^2\,FN + FP}, \qquad \Delta = 1 - F_\beta,
 
-    with :math:`F_\beta = 0` where TP = 0. It agrees with scikit-learn's ``fbeta_score``.
+    with :math:`F_\beta = 0` where TP = 0, unless there is no positive in the truth and none in the answers: that is
+    right, and worth 1. Otherwise it agrees with scikit-learn's ``fbeta_score``.
 
     For fixed TP = a the denominator is :math:`\beta^2 P + a + b` with b = FP, so :math:`\Delta` is concave in b, and
     the oracle takes :math:`O(n \log n)`. The best b never falls as a grows where :math:`\beta \ge 1`, but rises and

@@ -12,7 +12,8 @@ __all__ = ["Jaccard"]
 class Jaccard(ContingencyMetric):
     r"""The Jaccard index :math:`TP / (TP + FP + FN)`; :math:`\Delta = (FP + FN) / (TP + FP + FN)`.
 
-    It agrees with scikit-learn's ``jaccard_score``. For fixed TP it is concave in FP.
+    It agrees with scikit-learn's ``jaccard_score``, but is 1 where there is no positive in the truth and none in the
+    answers. For fixed TP it is concave in FP.
 
     Examples
     --------

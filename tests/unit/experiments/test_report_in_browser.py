@@ -200,7 +200,7 @@ def test_another_method_and_measure_for_the_paired_tests(page: Any, rows: list[d
     assert "SMTL(F1) l11 against each other method by macro F1" in page.find_element(By.ID, "tests-caption").text
     paired = Results.of([r for r in rows if "@" not in r["dataset"]], SETS).paired("macro_f1", "smtl-f1-l11")
     assert len(_column(page, "tests", 0)) == len(paired)
-    for text, (test, _, _) in zip(_column(page, "tests", 2), paired.values(), strict=True):
+    for text, (test, *_) in zip(_column(page, "tests", 2), paired.values(), strict=True):
         assert _value(text) == pytest.approx(100 * test.difference, abs=0.0051)
     assert len(_column(page, "opponents", 0)) == len(METHODS) - 1
 

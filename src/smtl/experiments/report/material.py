@@ -14,8 +14,7 @@ from smtl.experiments.imbalance import parse_ratio
 from smtl.experiments.naming import MEASURE_TITLES, titles, without_imbalance
 from smtl.experiments.published import PAPER_MEASURES
 from smtl.experiments.report.html import Names
-from smtl.experiments.results import Results
-from smtl.experiments.statistics import Paired
+from smtl.experiments.results import Results, Tested
 from smtl.experiments.tables import Table
 
 __all__ = ["Material", "file_name", "gather"]
@@ -56,7 +55,7 @@ class Material:
     names: Names
     rankings: dict[str, Ranking]
     chosen: dict[str, str]
-    tests: dict[tuple[str, str], dict[tuple[str, str], tuple[Paired, float, float]]]
+    tests: dict[tuple[str, str], dict[tuple[str, str], Tested]]
     settings: Mapping[str, Any]
     command: str
     tables: list[Table] = field(default_factory=list)

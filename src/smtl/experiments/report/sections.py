@@ -81,8 +81,8 @@ def _tests(m: Material) -> str:
         paragraph(
             "Paired over the splits that both methods have; the difference is in points, turned so that more is better "
             "for the chosen method. Holm's correction is for the methods that it meets on that data set. "
-            f"Bold: p below {ALPHA:g}. Splits of one data set share rows, so these p-values flatter: read them beside "
-            "the ranks over data sets."
+            f"Bold: p below {ALPHA:g}. Splits of one data set share rows, so the p-values of the paired t-test and of "
+            "Wilcoxon's test flatter; the t-test of Nadeau and Bengio (2003) is corrected for that."
         ),
         '<div class="controls">',
         _select("ours", "Method", [(name, title[name]) for name in variants], chosen),

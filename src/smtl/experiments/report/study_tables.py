@@ -9,8 +9,7 @@ import numpy as np
 from smtl.experiments.findings import Duel, Ranking, duels
 from smtl.experiments.naming import MEASURE_TITLES, SECONDS
 from smtl.experiments.published import is_doubtful, paper_dataset, paper_value
-from smtl.experiments.results import Results, sign_of
-from smtl.experiments.statistics import Paired
+from smtl.experiments.results import Results, Tested, sign_of
 from smtl.experiments.summary import ALPHA
 from smtl.experiments.tables import NOTHING, Cell, Column, Row, Table, number, p_value, percent, seconds
 
@@ -28,7 +27,7 @@ __all__ = [
 # A difference of so many points has the first, second, third tone.
 _TONES = (0.25, 1.0, 3.0)
 
-PairedTests = Mapping[tuple[str, str], tuple[Paired, float, float]]
+PairedTests = Mapping[tuple[str, str], Tested]
 
 
 def difference_cell(points: float | None, note: str = "") -> Cell:
@@ -138,11 +137,12 @@ def tests_table(paired: PairedTests, ours: str, measure: str, name: Mapping[str,
 
     Examples
     --------
-    >>> test = Paired(0.01, 0.002, 0.01, 0.02, 9, 0, 1)
+    >>> from smtl.experiments.statistics import Paired
+    >>> tested = Tested(Paired(0.01, 0.002, 0.01, 0.02, 9, 0, 1, 0.05), 0.03, 0.04, 0.06)
     >>> names = {"yeast": "Y", "br": "B", "lp": "L"}
-    >>> table = tests_table({("yeast", "br"): (test, 0.03, 0.04)}, "lp", "auc", names, "tests")
+    >>> table = tests_table({("yeast", "br"): tested}, "lp", "auc", names, "tests")
     >>> [cell.text for cell in table.rows[0].cells]
-    ['Y', 'B', '▲ +1.00', '9 / 0 / 1', '0.010', '0.030', '0.020', '0.040']
+    ['Y', 'B', '▲ +1.00', '9 / 0 / 1', '0.010', '0.030', '0.020', '0.040', '0.050', '0.060']
     """
     columns = [
         Column("Data set", "dataset", text=True),
@@ -153,9 +153,11 @@ def tests_table(paired: PairedTests, ours: str, measure: str, name: Mapping[str,
         Column("Holm's p", "t_test_holm", "paired t-test"),
         Column("p", "wilcoxon", "Wilcoxon"),
         Column("Holm's p", "wilcoxon_holm", "Wilcoxon"),
+        Column("p", "corrected", "corrected t-test"),
+        Column("Holm's p", "corrected_holm", "corrected t-test"),
     ]
     rows = []
-    for (dataset, method), (test, t_test, wilcoxon) in paired.items():
+    for (dataset, method), (test, *holms) in paired.items():
         cells = [
             Cell(name[dataset], dataset),
             Cell(name[method], method),
@@ -163,7 +165,8 @@ def tests_table(paired: PairedTests, ours: str, measure: str, name: Mapping[str,
             Cell(f"{test.wins} / {test.ties} / {test.losses}"),
             *(
                 Cell(p_value(p), None if np.isnan(p) else p, bold=bool(p < ALPHA))
-                for p in (test.t_test, t_test, test.wilcoxon, wilcoxon)
+                for pair in zip((test.t_test, test.wilcoxon, test.corrected), holms, strict=True)
+                for p in pair
             ),
         ]
         rows.append(Row(cells, dataset, method))
@@ -186,25 +189,27 @@ def opponents_table(paired: PairedTests, ours: str, measure: str, name: Mapping[
 
     Examples
     --------
-    >>> test = Paired(0.01, 0.002, 0.01, 0.02, 9, 0, 1)
-    >>> table = opponents_table({("y", "br"): (test, 0.03, 0.07)}, "lp", "auc", {"br": "BR", "lp": "LP"}, "opponents")
+    >>> from smtl.experiments.statistics import Paired
+    >>> tested = Tested(Paired(0.01, 0.002, 0.01, 0.02, 9, 0, 1, 0.05), 0.03, 0.04, 0.06)
+    >>> table = opponents_table({("y", "br"): tested}, "lp", "auc", {"br": "BR", "lp": "LP"}, "opponents")
     >>> [cell.text for cell in table.rows[0].cells]
-    ['BR', '1 / 0 / 0', '1 / 0 / 0', '0 / 1 / 0', '9 / 0 / 1']
+    ['BR', '1 / 0 / 0', '1 / 0 / 0', '1 / 0 / 0', '0 / 1 / 0', '9 / 0 / 1']
     """
     columns = [
         Column("Method", "method", text=True),
         Column("in the mean", "datasets", "data sets won / level / lost"),
         Column("t-test, Holm", "datasets_t_test", "data sets won / level / lost"),
         Column("Wilcoxon, Holm", "datasets_wilcoxon", "data sets won / level / lost"),
+        Column("corrected t-test, Holm", "datasets_corrected", "data sets won / level / lost"),
         Column("won / level / lost", "splits", "splits"),
     ]
     rows = []
     for method in dict.fromkeys(method for _, method in paired):
         met = [found for (_, other), found in paired.items() if other == method]
-        signs = np.array([np.sign(test.difference) for test, _, _ in met])
-        sure = [np.array([found[k] for found in met]) < ALPHA for k in (1, 2)]
-        counts = [_won_level_lost(signs), *(_won_level_lost(np.where(sure[k], signs, 0)) for k in (0, 1))]
-        splits = [sum(getattr(test, what) for test, _, _ in met) for what in ("wins", "ties", "losses")]
+        signs = np.array([np.sign(tested.test.difference) for tested in met])
+        sure = [np.array([tested[k] for tested in met]) < ALPHA for k in (1, 2, 3)]
+        counts = [_won_level_lost(signs), *(_won_level_lost(np.where(each, signs, 0)) for each in sure)]
+        splits = [sum(getattr(tested.test, what) for tested in met) for what in ("wins", "ties", "losses")]
         texts = [*counts, " / ".join(map(str, splits))]
         rows.append(Row([Cell(name[method], method), *map(Cell, texts)], method=method))
     return Table(file, f"{name[ours]} by {MEASURE_TITLES[measure]}, over data sets", columns, rows)
