@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smtl import messages
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.scoring import Column, TaskScorer, as_answers
 from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
@@ -23,6 +25,10 @@ def _has_probability(estimator: LinearTasksClassifier) -> bool:
     if not hasattr(metric, "probability"):
         raise AttributeError(f"predict_proba is not available with metric={metric!r}; metric='log' has it.")
     return True
+
+
+def _few(classes: npt.NDArray[Any]) -> str:
+    return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
 
 
 class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
@@ -169,6 +175,7 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
     def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool) -> list[Column]:
         """Return labels and scores of each task: with the cut at zero for a scorer of answers, otherwise uncut."""
         scores = self.decision_function(X, tasks)
+        check_consistent_length(scores, y)
         Y = self._signs(y)
         if tasks is not None:
             task = task_numbers(tasks, self._kind, self.task_names_, len(scores))
@@ -182,11 +189,26 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
             scores = as_answers(scores)
         return list(zip(Y.T, scores.reshape(len(scores), -1).T, strict=True))
 
+    def _check_known(self, labels: npt.NDArray[Any]) -> None:
+        """Warn of classes that were not there in `fit`; raise where there are no others."""
+        given = np.unique(labels)
+        new = given[~np.isin(given, self.classes_)]
+        if len(new) == 0:
+            return
+        told = f"the classes of the training data, {_few(self.classes_)}, got {_few(new)}"
+        if len(new) == len(given):
+            raise ValueError(f"y must hold {told} instead.")
+        messages.warn(f"y should hold {told} as well: rows of an unknown class count as being of none of the known.")
+
     def _signs(self, y: Any) -> npt.NDArray[np.int8]:
         """Return labels as +1, -1 and 0 in a column a task, by the classes seen in `fit`."""
         if self._kind == "multilabel":
-            return read_targets(y, y).Y
+            Y = read_targets(y, y).Y
+            if Y.shape[1] != len(self.task_names_):
+                raise ValueError(f"y must have {len(self.task_names_)} columns, one a task, got {Y.shape[1]} instead.")
+            return Y
         labels, labelled = (values.ravel() for values in read_labels(y))
+        self._check_known(labels[labelled])
         yes = self.classes_ if self._kind == "multiclass" else self.classes_[-1:]
         signs = np.zeros((len(labels), len(yes)), dtype=np.int8)
         signs[labelled] = np.where(labels[labelled, None] == yes, 1, -1)

@@ -96,7 +96,8 @@ class SMTLClassifier(LinearTasksClassifier):
         For the folds on which thresholds are chosen. Nothing else is random; None stands for a fixed seed, so that
         the result of two fits is the same.
     verbose : int, default=0
-        Log the progress every so many iterations.
+        Log the progress every so many iterations, to the logger ``"smtl"``; ``logging.basicConfig(level="INFO")`` makes
+        it visible.
 
     Attributes
     ----------
@@ -209,6 +210,7 @@ class SMTLClassifier(LinearTasksClassifier):
         if y is None:
             raise ValueError("This SMTLClassifier estimator requires y to be passed, but the target y is None.")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
+        check_scale(X)
         targets = read_targets(X, y, tasks)
         fitted = targets.learnable()
         check_tasks(metric, targets)
@@ -344,13 +346,27 @@ def null_tasks(coef: npt.NDArray[Any], fitted: npt.NDArray[np.int64]) -> npt.NDA
     return np.asarray(fitted[sizes <= NULL * sizes.max(initial=0.0)])
 
 
+def check_scale(X: Any) -> None:
+    """Raise if squares of sums over X would not be numbers any more."""
+    limit = 1e30 if X.dtype == np.float32 else 1e100
+    largest = _largest(X)
+    if largest > limit or 0.0 < largest < 1.0 / limit:
+        raise ValueError(
+            f"X must have its largest absolute value between {1.0 / limit:g} and {limit:g}, got {largest:g} instead; "
+            "bring the features to one scale, as StandardScaler does."
+        )
+
+
+def _largest(X: Any) -> float:
+    values = X.data if sp.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def natural_C(problem: Problem, X: Any) -> float:
     """Return the data's own scale for C: the critical value, around which the weights become zero."""
-    values = X.data if sp.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     C = critical_C(problem)
     # Where slopes are nothing but rounding errors, there is nothing to learn, and any C will do.
-    return C if C * largest < 1e12 else 1.0 / AUTO
+    return C if C * _largest(X) < 1e12 else 1.0 / AUTO
 
 
 def check_threshold(threshold: Any, names: tuple[str, ...]) -> None:

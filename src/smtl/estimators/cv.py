@@ -20,6 +20,7 @@ from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.classifier import (
     CHOSEN,
     SMTLClassifier,
+    check_scale,
     check_tasks,
     check_threshold,
     natural_C,
@@ -214,6 +215,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         checked = validate_data(
             self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2
         )
+        check_scale(checked)
         targets = read_targets(checked, y, tasks)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(self.cv, checked, y, targets, rng, groups)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from smtl import messages
-from smtl.estimators.classifier import check_stopping, check_tasks, natural_C
+from smtl.estimators.classifier import check_scale, check_stopping, check_tasks, natural_C
 from smtl.estimators.progress import Progress
 from smtl.estimators.targets import read_targets
 from smtl.estimators.threads import threads
@@ -126,6 +126,7 @@ def smtl_path(
     True
     """
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
+    check_scale(X)
     targets = read_targets(X, Y, tasks)
     check_stopping(tol, max_iter)
     fitted = targets.learnable()

@@ -294,9 +294,9 @@ def _classes(y: npt.NDArray[Any], labelled: npt.NDArray[np.bool_]) -> tuple[npt.
     known = y[labelled]
     if known.dtype.kind == "O" and not any(isinstance(label, str) for label in known):
         known = np.array(known.tolist())  # numbers or booleans, which had to be objects for the sake of what is missing
-    check_classification_targets(known)
     codes = np.full(len(y), -1)
     try:
+        check_classification_targets(known)
         classes, codes[labelled] = np.unique(known, return_inverse=True)
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in known})
@@ -326,8 +326,12 @@ def _signs(Y: npt.NDArray[Any], labelled: npt.NDArray[np.bool_]) -> npt.NDArray[
 def _own_rows(X: Any, tasks: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> Targets:
     """Return the targets of rows that belong to one task each."""
     check_consistent_length(X, tasks)
+    given, there = read_labels(tasks)
+    if not there.all():
+        row = int(np.argmin(column_or_1d(there)))
+        raise ValueError(f"tasks must name a task for every row, got {np.ravel(given)[row]!r} in row {row} instead.")
     if len(classes) > 2:
         raise ValueError(f"y must have two classes where tasks is given, got {len(classes)} instead: {classes[:5]}.")
-    names, task = np.unique(column_or_1d(np.asarray(tasks)), return_inverse=True)
+    names, task = np.unique(column_or_1d(given), return_inverse=True)
     signs = np.where(codes < 0, 0, np.where(codes == len(classes) - 1, 1, -1)).astype(np.int8)
     return Targets("tasks", classes, names, signs, task)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
 from threading import Lock
 from typing import Any
 
@@ -40,6 +41,8 @@ def threads(n_jobs: int | None) -> Iterator[tuple[ThreadPoolExecutor | None, int
     ...     print(executor, n_threads)
     None 1
     """
+    if not (n_jobs is None or isinstance(n_jobs, Integral)) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r} instead.")
     n_threads = effective_n_jobs(n_jobs)
     with _ONE_BLAS_THREAD:
         if n_threads == 1:

@@ -229,6 +229,38 @@ def test_a_flat_end_is_not(multilabel, recwarn, Cs):
     assert not [warning for warning in recwarn if "largest" in str(warning.message)]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_one_standard_error_among_several_candidates(seed):
+    """Also where a candidate takes the lead late: the first seed is one of those."""
+    X, Y = make_multilabel_classification(90, n_features=10, n_classes=3, random_state=seed)
+    X = StandardScaler().fit_transform(X)
+    options = {"Cs": 6, "cv": 3, "selection": "1se", "tol": 1e-2}
+    model = SMTLClassifierCV("auc", ["l11", "l21"], **options).fit(X, Y)
+    alone = SMTLClassifierCV("auc", model.penalty_, **options).fit(X, Y)
+    assert model.C_ == alone.C_
+    np.testing.assert_array_equal(model.coef_, alone.coef_)
+
+
+@pytest.mark.parametrize("threshold", ["per-task", "shared", "smoothed"])
+@pytest.mark.parametrize("estimator", [SMTLClassifier, lambda *a, **b: SMTLClassifierCV(*a, Cs=4, **b)])
+def test_the_cut_of_a_task_with_one_positive(multilabel, estimator, threshold):
+    """No held-out positive says where it should be: yes is said about as often as the labels do, not to half of all."""
+    X, Y = multilabel
+    Y[:, 2] = 0
+    Y[7, 2] = 1
+    model = estimator("auc", threshold=threshold).fit(X, Y)
+    assert model.predict(X)[:, 2].mean() <= 0.2
+
+
+def test_a_single_split_is_not_cut_by_its_own_labels(multilabel):
+    X, Y = multilabel
+    with pytest.raises(ValueError, match="cv must have at least two splits where thresholds are chosen"):
+        SMTLClassifierCV("f1", cv=ShuffleSplit(1, random_state=0)).fit(X, Y)
+    for options in ({"metric": "f1", "threshold": 0.0}, {"metric": "auc"}):
+        model = SMTLClassifierCV(**options, Cs=3, cv=ShuffleSplit(1, random_state=0)).fit(X, Y)
+        assert model.scores_.shape == (1, 3)
+
+
 def test_Cs_may_be_used_up_by_reading(multilabel):
     X, Y = multilabel
     model = SMTLClassifierCV("auc", ["l21", "trace"], Cs=(C for C in [0.1, 1.0]), cv=2).fit(X, Y)

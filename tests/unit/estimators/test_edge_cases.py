@@ -164,6 +164,9 @@ def test_nan_and_infinity_in_X(data):
     [
         (lambda X, Y: (X, Y[:-1]), "inconsistent numbers of samples"),
         (lambda X, Y: (X[:, 0], Y), "Expected 2D array, got 1D array"),
+        (lambda X, Y: (X * 1e120, Y), "X must have its largest absolute value between 1e-100 and 1e+100, got"),
+        (lambda X, Y: (X * 1e-120, Y), "X must have its largest absolute value between 1e-100 and 1e+100, got"),
+        (lambda X, Y: (X.astype("f4") * np.float32(1e35), Y), "between 1e-30 and 1e+30, got"),
         (lambda X, Y: (X, Y * 2), "Y of shape (80, 3) must hold 0 and 1 (NaN: not labelled), got"),
         (lambda X, Y: (X, np.where(Y == 1, "a", "b")), "must hold 0 and 1"),
         (lambda X, Y: (X, X[:, 0]), "Unknown label type"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from smtl.experiments.results import Results
 from smtl.experiments.statistics import cliques, critical_difference, holm, mean_ranks, paired_tests
 
 # Table 6 of J. Demsar, JMLR 7, 2006: AUC of C4.5, +m, +cf, +m+cf on 14 data sets.
@@ -89,6 +90,39 @@ def test_paired_tests_at_the_edges():
         paired_tests([0.5, 0.6], [0.5])
     with pytest.raises(ValueError, match="finite"):
         paired_tests([0.5, np.nan], [0.5, 0.4])
+
+
+def test_the_corrected_t_test_is_sober():
+    """By its formula; and two methods that are equal differ "significantly" no more often than it says."""
+    rng = np.random.default_rng()
+    ours, theirs = rng.normal(size=(2, 10))
+    d = ours - theirs
+    t = d.mean() / np.sqrt(d.var(ddof=1) * (1 / 10 + 4 / 6))
+    result = paired_tests(ours, theirs, 4 / 6)
+    assert result.corrected == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert result.corrected > result.t_test
+    assert np.isnan(paired_tests(ours, theirs).corrected)
+    found = []
+    for _ in range(300):
+        rows = rng.normal(size=100)  # two methods with equal errors: what differs on a split is the mean of its rows
+        parts = [rng.permutation(100)[:40] for _ in range(10)]
+        found.append(paired_tests([rows[part].mean() for part in parts], np.zeros(10), 40 / 60))
+    assert np.mean([result.corrected < 0.05 for result in found]) < 0.15
+    assert np.mean([result.t_test < 0.05 for result in found]) > 0.2
+
+
+def test_ranks_are_over_splits_that_all_have():
+    rows = []
+    for dataset in ("a", "b", "c"):
+        for method, values in {"br": [0.90, 0.50], "lp": [0.88, None], "ecc": [0.80, 0.40]}.items():
+            for split, value in enumerate(values):
+                done = {"status": "done", "auc": value} if value is not None else {"status": "failed", "error": "no"}
+                rows.append({"dataset": dataset, "method": method, "split": split, **done})
+    datasets, methods, ranks = Results.of(rows).ranks("auc")
+    assert datasets == ["a", "b", "c"]
+    assert dict(zip(methods, ranks.ranks.tolist(), strict=True)) == {"br": 1.0, "lp": 2.0, "ecc": 3.0}
+    apart = [row for row in rows if (row["method"] == "br") == (row["split"] == 1)]
+    assert Results.of(apart).ranks("auc") is None
 
 
 def test_holm_as_in_statsmodels():
