@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,7 @@ def chosen_methods(given: Sequence[str]) -> list[str]:
     ----------
     given : sequence of str
         What stands behind ``--methods``. Nothing, or "all", is all of them; "smtl", "mtl-cls" and "mtl-reg" are those
-        of one family.
+        of one family. For import paths the current folder is put on ``sys.path``.
 
     Returns
     -------
@@ -41,6 +42,8 @@ def chosen_methods(given: Sequence[str]) -> list[str]:
     for word in (word.strip() for words in given for word in words.split(",")):
         family = [name for name in method_names() if word == "all" or get_method(name).family.lower() == word.lower()]
         if not family and word:
+            if "." in word and os.getcwd() not in sys.path:
+                sys.path.insert(0, os.getcwd())  # as python -m does, so that ./mymodel.py is found; workers get it too
             try:
                 get_method(word)
             except ValueError as error:
@@ -69,7 +72,7 @@ def missing_data(datasets: Iterable[str]) -> dict[str, str]:
     {}
     """
     from smtl.experiments.imbalance import parse_ratio
-    from smtl.experiments.runner import load_for_study
+    from smtl.experiments.study_data import load_for_study
 
     reasons = {}
     for name in dict.fromkeys(parse_ratio(name)[0] for name in datasets):

@@ -243,7 +243,7 @@ def reached(results: Results) -> list[Reached]:
     Returns
     -------
     list of Reached
-        For the paper's data sets and measures.
+        For the paper's data sets and measures. The best is one of those variants that have most splits.
 
     Examples
     --------
@@ -255,10 +255,11 @@ def reached(results: Results) -> list[Reached]:
     columns = [results.methods.index(method) for method in ours]
     out = []
     for measure in PAPER_MEASURES:
-        mean = results.mean(measure)
+        mean, counts = results.mean(measure), results.counts(measure)
         for d, dataset in enumerate(results.datasets):
             paper = best_smtl(dataset, measure)
-            values = mean[d, columns]
+            n = counts[d, columns]
+            values = np.where(n == n.max(initial=0), mean[d, columns], np.nan)
             if paper is not None and np.isfinite(values).any():
                 best = int(np.nanargmax(values))
                 out.append(Reached(dataset, measure, float(values[best]), ours[best], paper))

@@ -22,6 +22,8 @@ __all__ = ["Method", "Search", "get_method", "method_names", "settings_of"]
 # The certified gap of the methods that have one, and the most passes of a final fit: what is finer is lost in the
 # spread over splits. And the tolerance of scikit-learn's logistic regression, which means something else.
 GAP, PASSES, TOL = 1e-2, 1000, 1e-3
+# Where the grids of the methods of many models begin and end: C of logistic regression, and rounds of boosting.
+_CS, _ROUNDS = (1e-2, 10.0), (25, 200)
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Search:
     cv : int
         Folds; methods of many models, which have no path to go along, have at most 3.
     n_values : int
-        Values of C, or of what the method has instead; methods of many models try 3.
+        Values of C, or of what the method has instead; methods of many models try at most 3.
     seed : int
         For all that is random in the method.
 
@@ -181,6 +183,11 @@ def settings_of(model: BaseEstimator) -> dict[str, Any]:
     return {"C": C, "gap": None if gap is None else float(gap)}
 
 
+def _grid(least: float, largest: float, n: int) -> Any:
+    """Return so many values, evenly by their logarithms; one alone is the middle, as both ends are extreme."""
+    return np.geomspace(least, largest, n) if n > 1 else np.array([np.sqrt(least * largest)])
+
+
 def _searched(estimator: Any, parameter: str, values: Any, search: Search) -> GridSearchCV:
     """Return an estimator whose parameter is chosen by macro F1 on stratified folds."""
     folds = TaskFolds(search.cv, search.seed)
@@ -234,7 +241,7 @@ def _mtl_reg(penalty: str) -> Callable[[Search], Any]:
         from smtl.baselines import MTLRegressorClassifier
 
         model = MTLRegressorClassifier(penalty, tol=GAP)
-        return _searched(model, "alpha", np.logspace(0, -4, min(search.n_values, 12)), search)
+        return _searched(model, "alpha", _grid(1.0, 1e-4, min(search.n_values, 12)), search)
 
     return make
 
@@ -249,7 +256,7 @@ def _transformed(name: str) -> Callable[[Search], Any]:
         if "random_state" in model.get_params(deep=False):
             model.set_params(random_state=search.seed)
         search = _small(search)
-        return _searched(model, "estimator__C", np.logspace(-2, 1, search.n_values), search)
+        return _searched(model, "estimator__C", _grid(*_CS, search.n_values), search)
 
     return make
 
@@ -258,14 +265,15 @@ def _adaboost(search: Search) -> Any:
     from smtl.baselines import AdaBoostMH
 
     search = _small(search)
-    rounds = np.unique(np.geomspace(25, 200, search.n_values).astype(int))
+    rounds = np.unique(_grid(*_ROUNDS, search.n_values).astype(int))
     return _searched(AdaBoostMH(), "n_estimators", rounds, search)
 
 
 def _thresholded(search: Search) -> Any:
     from smtl.baselines import ThresholdedLogistic
 
-    return ThresholdedLogistic(Cs=search.n_values, cv=search.cv, tol=TOL, random_state=search.seed)
+    Cs = search.n_values if search.n_values > 1 else _grid(1e-4, 1e4, 1)
+    return ThresholdedLogistic(Cs=Cs, cv=search.cv, tol=TOL, random_state=search.seed)
 
 
 _CUT = {"auc": "smoothed thresholds for F1 from held-out scores", "f1": "cut at 0"}
@@ -275,8 +283,8 @@ for _penalty in ("l21", "l11", "trace"):
             f"smtl-{_metric}-{_penalty}",
             f"SMTL({_word}) {_penalty}",
             "SMTL",
-            f"structured loss of {_word}, {_penalty}; C over three decades from the critical one, chosen by {_word}; "
-            f"{_CUT[_metric]}",
+            f"structured loss of {_word}, {_penalty}; C from the critical one on, over up to three decades, chosen by "
+            f"{_word}; {_CUT[_metric]}",
             _smtl(_metric, _penalty),
             penalty=_penalty,
             target=_metric,
@@ -285,7 +293,7 @@ for _penalty in ("l21", "l11", "trace"):
         f"mtl-cls-{_penalty}",
         f"MTL-CLS {_penalty}",
         "MTL-CLS",
-        f"hinge loss, {_penalty}; C over three decades from the critical one, chosen by macro F1; cut at 0",
+        f"hinge loss, {_penalty}; C from the critical one on, over up to three decades, chosen by macro F1; cut at 0",
         _mtl_cls(_penalty),
         penalty=_penalty,
     )
@@ -297,7 +305,10 @@ for _penalty in ("l21", "l11", "trace"):
         _mtl_reg(_penalty),
         penalty=_penalty,
     )
-_OVER_LOGISTIC = "over logistic regression; C of 0.01, 0.32 and 10, chosen by macro F1 on at most 3 folds"
+_OVER_LOGISTIC = (
+    f"over logistic regression; at most 3 values of C from {_CS[0]:g} to {_CS[1]:g}, chosen by macro F1 on at most "
+    "3 folds"
+)
 _add(
     "struct-svm",
     "StructSVM",
@@ -308,12 +319,13 @@ _add(
     target="f1",
 )
 _add("rakel", "RAkEL", "other", f"k = 3, 2 m label sets, {_OVER_LOGISTIC}", _transformed("RAkEL"))
-_add("mlcssp", "MLCSSP", "other", f"half of the labels sampled, {_OVER_LOGISTIC}", _transformed("MLCSSP"))
+_add("mlcssp", "MLCSSP", "other", f"a tenth of the labels drawn, at least 4, {_OVER_LOGISTIC}", _transformed("MLCSSP"))
 _add(
     "adaboost-mh",
     "AdaBoostMH",
     "other",
-    "decision stumps; 25, 70 or 200 rounds, chosen by macro F1 on at most 3 folds",
+    f"decision stumps; at most 3 numbers of rounds from {_ROUNDS[0]} to {_ROUNDS[1]}, chosen by macro F1 on at most 3 "
+    "folds",
     _adaboost,
 )
 _add("homer", "HOMER", "other", f"balanced 3-means, {_OVER_LOGISTIC}", _transformed("HOMER"))
@@ -324,6 +336,6 @@ _add(
     "thresholded-logistic",
     "Logistic + thresholds",
     "other",
-    "one-vs-rest logistic regression; C and thresholds by cross-validation",
+    "one-vs-rest logistic regression; C from 1e-4 to 1e4 and thresholds by cross-validation",
     _thresholded,
 )

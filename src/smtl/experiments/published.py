@@ -1,8 +1,4 @@
-"""The figures that the paper prints, under the names of our methods and measures.
-
-From "Optimizing Evaluation Metrics for Multi-Task Learning via the Alternating Direction Method of Multipliers"
-(Ke, Pan, Yin, Huang; IEEE Transactions on Cybernetics, 2017).
-"""
+"""The figures that the paper prints, under the names of our methods and measures."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 __all__ = [
+    "PAPER",
     "PAPER_MEASURES",
     "Printed",
     "best_smtl",
@@ -23,6 +20,10 @@ __all__ = [
     "title_of_dataset",
 ]
 
+PAPER = (
+    "G.-Y. Ke, Y. Pan, J. Yin and C.-Q. Huang, Optimizing Evaluation Metrics for Multi-Task Learning via the "
+    "Alternating Direction Method of Multipliers, IEEE Transactions on Cybernetics, 2017"
+)
 PAPER_MEASURES = ("macro_f1", "micro_f1", "auc")
 
 _NAMES = {

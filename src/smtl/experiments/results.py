@@ -178,6 +178,22 @@ class Results:
         """
         return _over_splits(np.mean, self.values(measure))
 
+    def counts(self, measure: str) -> npt.NDArray[np.int64]:
+        """Return over how many splits the means are.
+
+        Parameters
+        ----------
+        measure : str
+            A key of the rows with a number.
+
+        Returns
+        -------
+        ndarray of int of shape (n_datasets, n_methods)
+            Splits with a figure.
+        """
+        n: npt.NDArray[np.int64] = np.isfinite(self.values(measure)).sum(axis=2)
+        return n
+
     def std(self, measure: str) -> Float:
         """Return the standard deviations over splits.
 

@@ -5,28 +5,33 @@ from __future__ import annotations
 import multiprocessing
 import os
 import platform
+import sys
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse as sp
 
 from smtl.experiments.imbalance import imbalanced, parse_ratio
 from smtl.experiments.methods import Search, get_method, settings_of
-from smtl.experiments.protocol import matrix_of_labels, measures, scores_of, seed_of, split
+from smtl.experiments.protocol import measures, scores_of, seed_of, split
 from smtl.experiments.store import Run, Store
+from smtl.experiments.study_data import load_for_study, name_for_seed, settle_files
+from smtl.experiments.warm_up import warm_up
 
-__all__ = ["Study", "compare", "load_for_study", "run_one"]
+__all__ = ["Study", "compare", "run_one"]
 
 # How often a process that only waits says that it is alive, and looks whether others have left something to do.
 PATIENCE = 5.0
@@ -68,35 +73,7 @@ class Study:
             raise ValueError(f"train must be between 0 and 1, got {self.train!r} instead.")
 
 
-@lru_cache(maxsize=2)
-def load_for_study(name: str) -> tuple[Any, npt.NDArray[Any]]:
-    """Return features and labels of a named set, or of a file.
-
-    Parameters
-    ----------
-    name : str
-        The name or the path.
-
-    Returns
-    -------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Features; nominal ones as one column a value.
-    Y : ndarray of shape (n_samples, n_tasks)
-        Labels; NaN where there is none.
-
-    Examples
-    --------
-    >>> X, Y = load_for_study("digits")
-    >>> X.shape, Y.shape
-    ((1797, 64), (1797, 10))
-    """
-    from smtl.datasets import load_dataset, read
-
-    data = read(name) if Path(name).is_file() else load_dataset(name, nominal="one-hot")
-    return data.X, matrix_of_labels(data)
-
-
-def run_one(study: Study, run: Run) -> dict[str, Any]:
+def run_one(study: Study, run: Run, seed_name: str | None = None) -> dict[str, Any]:
     """Run one method on one split of one data set.
 
     Parameters
@@ -105,11 +82,14 @@ def run_one(study: Study, run: Run) -> dict[str, Any]:
         The settings.
     run : Run
         What to run.
+    seed_name : str, optional
+        What the split's seed comes from, if not from the name of the data set, or of its file.
 
     Returns
     -------
     dict
-        All measures, seconds, the chosen C, the gap, the seed and versions.
+        All measures, seconds, the chosen C, the gap, the seed and versions. Seconds are those after an untimed fit to
+        a tiny made-up data set, which compiles what is to be compiled.
 
     Examples
     --------
@@ -118,13 +98,14 @@ def run_one(study: Study, run: Run) -> dict[str, Any]:
     True
     """
     name, ratio = parse_ratio(run.dataset)
-    seed = seed_of(name, run.split)
+    seed = seed_of(seed_name or name_for_seed(name), run.split)
     X, Y = load_for_study(name)
     if ratio is not None:
         Y = imbalanced(Y, ratio, seed)
         kept = np.isfinite(Y).any(axis=1)
         X, Y = X[kept], Y[kept]
     parts = split(X, Y, seed, stratified=study.protocol == "stratified", train=study.train)
+    warm_up(run.method, sp.issparse(parts.X), str(parts.Y.dtype), bool(np.isnan(parts.Y).any()))
     model = get_method(run.method).make(Search(study.cv, study.n_values, seed))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -213,18 +194,28 @@ def compare(
     # Split by split, so that a study that is stopped has something of everything.
     wanted = [Run(str(d), m, k) for k in range(n_splits) for d in datasets for m in methods]
     with Store(Path(out, "runs.sqlite"), asdict(study)) as store:
+        seed_names = settle_files(store, map(str, datasets))
         if retry:
             store.forget_failures(wanted)
-        _work(store, study, wanted, n_jobs, report or (lambda *_: None))
+        _work(store, study, wanted, seed_names, n_jobs, report or (lambda *_: None))
         keys = set(wanted)
         return [row for row in store.rows() if Run(row["dataset"], row["method"], row["split"]) in keys]
 
 
-def _work(store: Store, study: Study, wanted: list[Run], n_jobs: int, report: Callable[..., None]) -> None:
+def _work(
+    store: Store,
+    study: Study,
+    wanted: list[Run],
+    seed_names: dict[str, str],
+    n_jobs: int,
+    report: Callable[..., None],
+) -> None:
     """Keep as many runs going as there are processes, until none is left."""
     # A pool a process: a pool dies with any of its processes, and then one could not tell which run it was.
     pools = [_pool() for _ in range(n_jobs)]
     going: dict[Future[dict[str, Any]], tuple[Run, int]] = {}
+    # A class of the script itself is only there if the script is imported; it then needs its guard.
+    around = nullcontext if any(run.method.startswith("__main__.") for run in wanted) else _without_main
     try:
         while True:
             done = store.done()
@@ -233,11 +224,13 @@ def _work(store: Store, study: Study, wanted: list[Run], n_jobs: int, report: Ca
                 run = store.claim(left)
                 if run is None:
                     break
-                try:
-                    future = pools[k].submit(_guarded, study, run)
-                except BrokenProcessPool:  # it died while it had nothing to do
-                    pools[k] = _pool()
-                    future = pools[k].submit(_guarded, study, run)
+                seed_name = seed_names.get(run.dataset)
+                with around():
+                    try:
+                        future = pools[k].submit(_guarded, study, run, seed_name)
+                    except BrokenProcessPool:  # it died while it had nothing to do
+                        pools[k] = _pool()
+                        future = pools[k].submit(_guarded, study, run, seed_name)
                 going[future] = run, k
             store.here()
             if not going:
@@ -268,6 +261,21 @@ def _pool() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _start, (os.getpid(),))
 
 
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Start processes, as a pool does when it is first given something, that do not import the caller's script.
+
+    A spawned process imports what was started as ``__main__``, and a script that calls `compare` without asking for
+    ``__name__`` would do so again in each. Nothing of it is needed there: methods go by name.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 def _start(parent: int) -> None:
     """Prepare a process: one thread each, and no life beyond that of the process that started it."""
     from threadpoolctl import threadpool_limits
@@ -283,10 +291,10 @@ def _start(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _guarded(study: Study, run: Run) -> dict[str, Any]:
+def _guarded(study: Study, run: Run, seed_name: str | None = None) -> dict[str, Any]:
     """Return a run's result, or its error."""
     try:
-        return run_one(study, run)
+        return run_one(study, run, seed_name)
     except Exception as error:
         text = "".join(traceback.format_exception(error))
         return {"error": f"{type(error).__name__}: {error}", "traceback": text[-4000:]}

@@ -52,7 +52,7 @@ class Run(NamedTuple):
 
 
 class StudyError(ValueError):
-    """The store belongs to a study with other settings.
+    """The store belongs to a study with other settings, or on other data.
 
     Examples
     --------
@@ -132,6 +132,24 @@ class Store:
                         "Give the same, or another folder."
                     )
                 self._base.execute("INSERT OR IGNORE INTO study VALUES (?, ?)", (key, json.dumps(value)))
+
+    def keep(self, key: str, value: Any) -> Any:
+        """Note something of the study for good.
+
+        Parameters
+        ----------
+        key : str
+            What it is called among the settings.
+        value : object
+            What JSON can hold.
+
+        Returns
+        -------
+        object
+            What was noted first: the value, or an earlier one.
+        """
+        self._base.execute("INSERT OR IGNORE INTO study VALUES (?, ?)", (key, json.dumps(value)))
+        return self.settings[key]
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:

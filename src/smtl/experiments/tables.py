@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -13,6 +14,8 @@ __all__ = ["NOTHING", "Cell", "Column", "Row", "Table", "number", "p_value", "pe
 
 # Where there is no figure.
 NOTHING = "\N{EN DASH}"
+# What stands behind a cell that has a note, and before the note.
+_MARKS = "*†‡§¶"
 # A minus as wide as a plus.
 MINUS = "\N{MINUS SIGN}"
 
@@ -34,7 +37,7 @@ class Cell:
     tone : int
         From -3, much worse, to 3, much better; 0 without colour.
     note : str
-        What is told of it on asking.
+        What is told of it below the table; a mark stands behind the text.
 
     Examples
     --------
@@ -136,6 +139,12 @@ class Table:
     rows: list[Row]
     foot: list[Row] = field(default_factory=list)
 
+    @property
+    def marks(self) -> dict[str, str]:
+        """The mark of each note, in the order of the notes."""
+        notes = dict.fromkeys(cell.note for row in [*self.rows, *self.foot] for cell in row.cells if cell.note)
+        return {note: _MARKS[k % len(_MARKS)] * (1 + k // len(_MARKS)) for k, note in enumerate(notes)}
+
     def to_csv(self) -> str:
         """Return the table with unrounded figures.
 
@@ -166,8 +175,9 @@ class Table:
         Returns
         -------
         str
-            The caption and the table.
+            The caption, the table and its notes.
         """
+        marks = self.marks
         heads = [_markdown(f"{column.group} {column.title}".strip()) for column in self.columns]
         lines = [
             _markdown(self.caption),
@@ -176,7 +186,10 @@ class Table:
             "|" + "|".join(":--" if column.text else "--:" for column in self.columns) + "|",
         ]
         for row in [*self.rows, *self.foot]:
-            lines.append(_line([f"**{_markdown(c.text)}**" if c.bold else _markdown(c.text) for c in row.cells]))
+            texts = [_markdown(cell.text + marks.get(cell.note, "")) for cell in row.cells]
+            lines.append(_line([f"**{t}**" if c.bold else t for t, c in zip(texts, row.cells, strict=True)]))
+        for note, mark in marks.items():
+            lines += ["", _markdown(f"{mark} {note}")]
         return "\n".join(lines)
 
     def to_latex(self) -> str:
@@ -185,32 +198,36 @@ class Table:
         Returns
         -------
         str
-            A ``table`` with its caption.
+            A ``table`` with its caption, a label of its name, ``tab:...``, and its notes.
         """
+        marks = self.marks
         lines = [
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_latex(self.caption)}}}",
+            rf"\label{{tab:{re.sub(r'[^A-Za-z0-9-]+', '-', self.name)}}}",
             r"\begin{tabular}{" + "".join("l" if column.text else "r" for column in self.columns) + "}",
             r"\toprule",
         ]
         if any(column.group for column in self.columns):
             spans = [(group, len(list(same))) for group, same in groupby(column.group for column in self.columns)]
             lines.append(
-                " & ".join(
+                _latex_line(
                     rf"\multicolumn{{{width}}}{{c}}{{{_latex(group)}}}" if group else " & " * (width - 1)
                     for group, width in spans
                 )
-                + r" \\"
             )
-        lines += [" & ".join(_latex(column.title) for column in self.columns) + r" \\", r"\midrule"]
+        lines += [_latex_line(_latex(column.title) for column in self.columns), r"\midrule"]
         for place, row in enumerate([*self.rows, *self.foot]):
             if self.foot and place == len(self.rows):
                 lines.append(r"\midrule")
+            texts = [_latex(cell.text + marks.get(cell.note, "")) for cell in row.cells]
             lines.append(
-                " & ".join(rf"\textbf{{{_latex(c.text)}}}" if c.bold else _latex(c.text) for c in row.cells) + r" \\"
+                _latex_line(rf"\textbf{{{t}}}" if c.bold else t for t, c in zip(texts, row.cells, strict=True))
             )
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        lines += [rf"\par{{\footnotesize {_latex(f'{mark} {note}')}}}" for note, mark in marks.items()]
+        return "\n".join([*lines, r"\end{table}"])
 
 
 def _line(cells: list[str]) -> str:
@@ -236,8 +253,18 @@ _LATEX = {
     "▼": r"$\downarrow$",
     "✓": r"$+$",
     "✗": r"$-$",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "§": r"\S{}",
+    "¶": r"\P{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    line = " & ".join(cells) + r" \\"
+    # What ends the line before, or a rule, would take these for its own argument.
+    return "{}" + line if line.startswith(("[", "*")) else line
 
 
 def _latex(text: str) -> str:

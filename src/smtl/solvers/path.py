@@ -64,7 +64,8 @@ def grid_of_Cs(Cs: int | str | Iterable[float], lowest: float) -> Float:
                 f"Cs must be a positive whole number of values, a list of them, or 'paper', got {Cs!r} instead. For "
                 f"one value of C, give [{Cs!r}]."
             )
-        return lowest * np.logspace(0.0, DECADES, int(Cs))
+        # A single value is that in the middle: at the lowest there is no model yet.
+        return lowest * (np.logspace(0.0, DECADES, int(Cs)) if Cs > 1 else np.array([10.0 ** (DECADES / 2)]))
     try:
         values = np.sort(np.asarray(list(cast(Iterable[float], Cs)), dtype=np.float64).ravel())
     except (TypeError, ValueError) as error:

@@ -96,6 +96,24 @@ def test_errors_are_one_line(forked, tmp_path, words, code, text):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_method_in_the_current_folder_on_a_table_of_ones_own(forked, tmp_path):
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.normal(size=(60, 3)), rng.integers(2, size=(60, 2))])
+    np.savetxt(tmp_path / "own.csv", table, delimiter=",", header="a,b,c,sad,calm", comments="")
+    (tmp_path / "mymodel.py").write_text("from sklearn.neighbors import KNeighborsClassifier as Mine\n")
+    words = ["--methods", "mymodel.Mine", "--splits", 1, "--out", tmp_path / "out"]
+    told = forked("compare", "own.csv", *words)
+    assert told.returncode == 1
+    assert "must be called 'label:NAME'" in told.stderr
+    advice = told.stderr.partition("with: ")[2].partition(" (or")[0]
+    assert advice == "smtl convert own.csv own-labelled.csv --labels NAME,NAME"
+    made = forked(*advice.replace("NAME,NAME", "sad,calm").split()[1:])
+    assert made.returncode == 0, made.stderr
+    done = forked("compare", "own-labelled.csv", *words)
+    assert done.returncode == 0, done.stderr
+    assert [row[1] for row in figures(tmp_path / "out")] == ["mymodel.Mine"]
+
+
 def test_reproduce_says_which_data_are_missing(tmp_path):
     done = smtl(
         "reproduce", "--quick", "--out", tmp_path / "out", SMTL_DATA=tmp_path, SMTL_CACHE=tmp_path, HOME=tmp_path

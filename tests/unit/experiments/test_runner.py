@@ -14,7 +14,7 @@ from smtl import SMTLClassifierCV
 from smtl.datasets import load_dataset
 from smtl.experiments import Results, Run, Search, Store, Study, StudyError, compare, get_method, method_names, run_one
 from smtl.experiments.protocol import seed_of, split
-from smtl.experiments.runner import load_for_study
+from smtl.experiments.study_data import load_for_study
 
 QUICK = Study(cv=2, n_values=2)
 
@@ -45,6 +45,37 @@ def test_every_method_has_a_name_and_words():
         assert method.title
         assert method.about
         assert hasattr(method.make(Search(cv=2, n_values=4)), "fit")
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 3, 7])
+def test_what_is_said_of_grids_is_true_of_every_number_of_values(n_values):
+    for name in method_names():
+        model = get_method(name).make(Search(cv=2, n_values=n_values))
+        grid = getattr(model, "param_grid", {})
+        for parameter, values in grid.items():
+            least, largest = {"alpha": (1e-4, 1.0), "estimator__C": (0.01, 10.0), "n_estimators": (25, 200)}[parameter]
+            told = {
+                "alpha": "alpha from 1e-4 to 1,",
+                "estimator__C": "C from 0.01 to 10,",
+                "n_estimators": "25 to 200,",
+            }
+            assert told[parameter] in get_method(name).about
+            assert "at most" in get_method(name).about
+            assert len(values) == min(n_values, 12 if parameter == "alpha" else 3)
+            if n_values == 1:  # neither end
+                assert values[0] == pytest.approx(np.sqrt(least * largest), rel=0.02)
+            else:
+                assert (min(values), max(values)) == pytest.approx((least, largest))
+
+
+def test_the_words_about_mlcssp_and_one_value_of_thresholded_logistic():
+    for m, drawn in ((10, 4), (60, 6)):  # a tenth, at least 4
+        rng = np.random.default_rng(m)
+        X, Y = rng.normal(size=(100, 3)), rng.integers(2, size=(100, m))
+        model = get_method("mlcssp").make(Search()).estimator.fit(X, Y)
+        assert len(model.labels_) == drawn
+    assert "a tenth of the labels drawn, at least 4" in get_method("mlcssp").about
+    assert get_method("thresholded-logistic").make(Search(n_values=1)).Cs == pytest.approx([1.0])
 
 
 def test_an_estimator_by_its_path():
@@ -138,6 +169,49 @@ def test_two_processes_share_a_study(tmp_path):
         assert len(store.rows()) == 6
     with sqlite3.connect(tmp_path / "study" / "runs.sqlite") as base:
         assert base.execute("SELECT COUNT(*) FROM claims").fetchone() == (0,)
+
+
+UNGUARDED = """
+    import math, sys
+    from smtl.experiments import Study, compare
+    rows = compare(["digits"], ["smtl-auc-l21", "beside.Mine"], sys.argv[1], study=Study(cv=2, n_values=2), n_splits=1)
+    assert [row["status"] for row in rows] == ["done", "done"], rows
+    assert all(math.isfinite(row["auc"]) for row in rows)
+    assert __name__ == "__main__" and sys.modules["__main__"].rows is rows
+"""
+BESIDE = """
+    from sklearn.neighbors import KNeighborsClassifier
+
+    class Mine(KNeighborsClassifier):
+        pass
+"""
+
+
+def test_a_script_needs_no_guard_and_may_have_a_method_in_a_module_beside_it(tmp_path):
+    (tmp_path / "script.py").write_text(textwrap.dedent(UNGUARDED))
+    (tmp_path / "beside.py").write_text(textwrap.dedent(BESIDE))
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "study")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_method_of_a_guarded_script_itself(tmp_path):
+    code = """
+        import sys
+        from sklearn.neighbors import KNeighborsClassifier
+        from smtl.experiments import Study, compare
+
+        class Mine(KNeighborsClassifier):
+            pass
+
+        if __name__ == "__main__":
+            rows = compare(["digits"], ["__main__.Mine"], sys.argv[1], study=Study(cv=2, n_values=2), n_splits=1)
+            assert rows[0]["status"] == "done", rows
+    """
+    (tmp_path / "script.py").write_text(textwrap.dedent(code))
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "study")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 def test_imbalanced_runs_and_files(tmp_path):

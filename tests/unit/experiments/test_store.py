@@ -49,6 +49,14 @@ def test_other_settings_are_refused(path):
     Store(path, {"protocol": "paper"}).close()
 
 
+def test_what_is_kept_first_stays_among_the_settings(path):
+    with Store(path, {"cv": 5}) as store:
+        assert store.keep("blake2b of own.csv", "ab") == "ab"
+        assert store.keep("blake2b of own.csv", "cd") == "ab"
+    with Store(path, {"cv": 5}) as store:
+        assert store.settings == {"cv": 5, "blake2b of own.csv": "ab"}
+
+
 def test_another_file_is_refused(path, tmp_path):
     (tmp_path / "notes.txt").write_text("not a data base, but long enough to be mistaken for one" * 50)
     with pytest.raises(ValueError, match="must be a store of runs"):

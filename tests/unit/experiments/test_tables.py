@@ -59,6 +59,34 @@ def test_latex_has_as_many_cells_as_columns_and_no_open_commands() -> None:
     assert r"\textbf{61.23 $\pm$ 1.00}" in text
 
 
+def test_latex_takes_no_first_cell_for_an_argument() -> None:
+    columns = [Column("[Method]", "method", text=True), Column("AUC", "auc")]
+    rows = [Row([Cell(text), Cell("1")]) for text in ("[0.1, 0.2]", "* all", "BR", "[x]")]
+    text = Table("t", "A", columns, rows[:2], rows[2:]).to_latex()
+    for end, after in re.findall(r"(\\\\|rule)\s*\n\s*(\S)", text):
+        assert after not in "[*", (end, after)
+    assert text.count("{}[") == 3
+    assert "\nBR & 1" in text
+
+
+def test_every_latex_table_has_a_label_of_its_name() -> None:
+    assert r"\label{tab:t}" in table().to_latex()
+    strange = Table(HOSTILE, "A", [Column("Method", "method", text=True)], []).to_latex()
+    assert re.search(r"\\caption\{A\}\n\\label\{tab:[A-Za-z0-9-]+\}\n", strange)
+
+
+def test_notes_have_a_mark_each_and_stand_below() -> None:
+    columns = [Column("Method", "method", text=True), Column("AUC", "auc")]
+    notes = [*(f"over {n} of 9 splits" for n in range(1, 8)), "over 1 of 9 splits"]
+    of = Table("t", "A", columns, [Row([Cell(f"m{n}"), Cell("50", 0.5, note=note)]) for n, note in enumerate(notes)])
+    assert list(of.marks.values()) == ["*", "†", "‡", "§", "¶", "**", "††"]
+    lines = of.to_markdown().splitlines()
+    assert lines[4] == lines[11].replace("m7", "m0") == r"| m0 | 50\* |"
+    assert lines[12:15] == ["", r"\* over 1 of 9 splits", ""]
+    assert r"\par{\footnotesize \dag{} over 2 of 9 splits}" in of.to_latex()
+    assert of.to_csv().splitlines()[1] == "m0,0.5"
+
+
 @given(st.floats(-1e6, 1e6), st.integers(0, 4))
 def test_a_number_is_the_nearest_that_can_be_written(value: float, digits: int) -> None:
     text = number(value, digits).replace("\N{MINUS SIGN}", "-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -168,14 +169,14 @@ def _head(place: int, column: Column, title: str, marks: str) -> str:
     return f'<th scope="col" data-c="{place}"{_kind("w" if column.text else "")}{marks}>{escape(title)}</th>'
 
 
-def _row(row: Row, columns: list[Column], names: Names) -> str:
+def _row(row: Row, columns: list[Column], names: Names, notes: Mapping[str, str]) -> str:
     cells = []
     for place, (column, cell) in enumerate(zip(columns, row.cells, strict=True)):
         tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
         note = f' title="{escape(cell.note)}"' if cell.note else ""
         marks = _kind(cell_class(cell, words=column.text)) + attributes(names, measure=column.measure)
         # The end of a cell may be left out in HTML; with thousands of them that counts.
-        cells.append(f"<{tag}{scope}{marks}{note}>{escape(cell.text)}")
+        cells.append(f"<{tag}{scope}{marks}{note}>{escape(cell.text + notes.get(cell.note, ''))}")
     return f"<tr{attributes(names, row.dataset, row.method)}>{''.join(cells)}\n"
 
 
@@ -209,12 +210,12 @@ def table(of: Table, names: Names, name: str, *, marks: str = "", long: bool = F
     class="w">Method</th></tr></thead><tbody><tr data-m="0"><th scope="row" class="w">&lt;BR&gt;
     </tbody></table></div></figure>
     """
-    notes = dict.fromkeys(cell.note for row in of.rows for cell in row.cells if cell.note)
-    below = "".join(f'<p class="muted">* {escape(note)}</p>' for note in notes)
-    foot = "".join(_row(row, of.columns, names) for row in of.foot)
+    notes = of.marks
+    below = "".join(f'<p class="muted">{mark} {escape(note)}</p>' for note, mark in notes.items())
+    foot = "".join(_row(row, of.columns, names, notes) for row in of.foot)
     inside = (
         f"<thead>{_heads(of.columns, names)}</thead>"
-        f"<tbody>{''.join(_row(row, of.columns, names) for row in of.rows)}</tbody>"
+        f"<tbody>{''.join(_row(row, of.columns, names, notes) for row in of.rows)}</tbody>"
         f"{f'<tfoot>{foot}</tfoot>' if foot else ''}"
     )
     return framed_table(name, of.caption, inside, marks=marks, below=below, long=long)

@@ -11,7 +11,7 @@ import numpy as np
 
 from smtl.experiments.findings import Ranking, chosen_variant, rank, smtl_variants
 from smtl.experiments.imbalance import parse_ratio
-from smtl.experiments.naming import MEASURE_TITLES, titles, without_imbalance
+from smtl.experiments.naming import MEASURE_TITLES, about, titles, without_imbalance
 from smtl.experiments.published import PAPER_MEASURES
 from smtl.experiments.report.html import Names
 from smtl.experiments.results import Results, Tested
@@ -114,7 +114,9 @@ def gather(
     tests = {}
     for measure, best in chosen.items():
         there = np.atleast_1d(np.isfinite(results.mean(measure)).any(axis=0))
-        for method in smtl_variants(results) or [best]:
+        # Those that one may ask about: SMTL, and what the user has brought along.
+        own = [method for method in results.methods if about(method) is None]
+        for method in dict.fromkeys([*(smtl_variants(results) or [best]), *own]):
             if there[results.methods.index(method)]:
                 tests[measure, method] = results.paired(measure, method)
     return Material(results, within, _names(results, within), rankings, chosen, tests, settings or {}, command)

@@ -11,6 +11,8 @@ from smtl.experiments.findings import Speed
 from smtl.experiments.imbalance import parse_ratio
 from smtl.experiments.naming import MEASURE_TITLES, about
 from smtl.experiments.published import PAPER_MEASURES
+from smtl.experiments.report.material import file_name
+from smtl.experiments.report.study_tables import over_fewer
 from smtl.experiments.results import Results
 from smtl.experiments.tables import NOTHING, Cell, Column, Row, Table, number, percent, seconds
 
@@ -102,22 +104,23 @@ def imbalance_tables(results: Results, name: Mapping[str, str]) -> dict[tuple[st
     out = {}
     for base, places in ratios.items():
         for measure in PAPER_MEASURES:
-            means, stds = results.mean(measure), results.std(measure)
+            means, stds, counts = results.mean(measure), results.std(measure), results.counts(measure)
             columns = [Column("Method", "method", text=True)]
             columns += [Column(f"1:{ratio:g}", f"1:{ratio:g}", spread=True) for ratio in sorted(places)]
             rows = []
             for m, method in enumerate(results.methods):
                 cells = [Cell(name[method], method)]
                 for ratio in sorted(places):
-                    mean, std = float(means[places[ratio], m]), float(stds[places[ratio], m])
-                    cells.append(
-                        Cell(percent(mean, std), None if np.isnan(mean) else mean, None if np.isnan(std) else std)
-                    )
+                    d = places[ratio]
+                    mean, std, n = float(means[d, m]), float(stds[d, m]), int(counts[d, m])
+                    note = over_fewer(n, int(counts[d].max())) if n else ""
+                    value, spread = (None if np.isnan(figure) else figure for figure in (mean, std))
+                    cells.append(Cell(percent(mean, std), value, spread, note=note))
                 if any(cell.value is not None for cell in cells[1:]):
                     rows.append(Row(cells, method=method))
             if rows:
-                file = f"imbalance-{base}-{measure}"
                 title = name.get(base, base)
+                file = file_name("imbalance", title, measure)
                 caption = f"{title}: {MEASURE_TITLES[measure]} by positives to negatives, mean ± standard deviation"
                 out[base, measure] = Table(file, caption, columns, rows)
     return out

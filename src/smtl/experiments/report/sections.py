@@ -14,12 +14,12 @@ from smtl.experiments.findings import Ranking, Speed, speeds
 from smtl.experiments.imbalance import parse_ratio
 from smtl.experiments.naming import MEASURE_TITLES
 from smtl.experiments.protocol import MEASURES
-from smtl.experiments.published import PAPER_MEASURES, paper_dataset, paper_seconds
+from smtl.experiments.published import PAPER, PAPER_MEASURES, paper_dataset, paper_seconds
 from smtl.experiments.report import html, record_tables, study_tables
 from smtl.experiments.report.html import attributes
 from smtl.experiments.report.material import Material, file_name
 from smtl.experiments.results import Results, sign_of
-from smtl.experiments.summary import ALPHA, summary
+from smtl.experiments.summary import ALPHA, listed, summary
 from smtl.experiments.tables import p_value
 from smtl.pages import definitions, paragraph, picture
 
@@ -49,9 +49,12 @@ def _results(m: Material) -> str:
         '<li><span class="swatch d3">▼ \N{MINUS SIGN}</span> below the paper</li>'
         "<li>the stronger the colour, the larger the difference (from 0.25, 1 and 3 points)</li></ul>\n"
     )
-    told = "Each method on the same splits. Seconds are means of one process with one thread; the rest is in percent."
+    told = _which_splits(m) + " Seconds are means of one process with one thread; the rest is in percent."
     if any(paper_dataset(dataset) for dataset in m.results.datasets):
-        told += " The difference is ours less the figure that the paper prints, in points of percent."
+        told += (
+            " The difference is ours less the figure that the paper prints, in points of percent. The paper is "
+            f"{PAPER}. {_papers_splits(m)}"
+        )
     else:
         key = '<ul class="key"><li><b>bold</b>: best of its column</li></ul>\n'
     notes = [
@@ -63,6 +66,24 @@ def _results(m: Material) -> str:
         if known in map(paper_dataset, m.results.datasets)
     ]
     return paragraph(" ".join([told, *notes, "Other measures can be chosen under Measures."])) + key + "".join(out)
+
+
+def _which_splits(m: Material) -> str:
+    counts = [m.results.counts(measure) for measure in MEASURE_TITLES]
+    if not any(((n > 0) & (n < n.max(axis=1, keepdims=True))).any() for n in counts):
+        return "Each method on the same splits."
+    return (
+        "The splits are the same for every method, but not every method has a result on all of them. A mean with a "
+        "mark is over fewer than others in its column, as the line below the table says; it is never bold."
+    )
+
+
+def _papers_splits(m: Material) -> str:
+    protocol = m.settings.get("protocol")
+    if protocol == "paper":
+        return "Its ten splits, 60/40, were drawn at random like ours, but are not the same."
+    ours = f"ours were made otherwise (protocol: {protocol})" if protocol else "ours are others"
+    return f"Its ten splits, 60/40, were drawn at random; {ours}."
 
 
 def _tests(m: Material) -> str:
@@ -82,7 +103,7 @@ def _tests(m: Material) -> str:
             "Paired over the splits that both methods have; the difference is in points, turned so that more is better "
             "for the chosen method. Holm's correction is for the methods that it meets on that data set. "
             f"Bold: p below {ALPHA:g}. Splits of one data set share rows, so the p-values of the paired t-test and of "
-            "Wilcoxon's test flatter; the t-test of Nadeau and Bengio (2003) is corrected for that."
+            "Wilcoxon's test flatter; the t-test of Nadeau and Bengio (2003) is corrected for that." + _out_of_reach(m)
         ),
         '<div class="controls">',
         _select("ours", "Method", [(name, title[name]) for name in variants], chosen),
@@ -93,6 +114,26 @@ def _tests(m: Material) -> str:
     out.append(html.table(study_tables.opponents_table(paired, chosen, measure, title, ""), m.names, "opponents"))
     out.append(html.table(study_tables.tests_table(paired, chosen, measure, title, ""), m.names, "tests", long=True))
     return "".join(out)
+
+
+def _out_of_reach(m: Material) -> str:
+    """Say on which data sets Wilcoxon's test cannot find anything, whatever the figures are."""
+    # The least two-sided p of n splits, 2 / 2^n, times the number of methods: the least after Holm's correction.
+    least: dict[str, float] = {}
+    for paired in m.tests.values():
+        for dataset in dict.fromkeys(dataset for dataset, _ in paired):
+            met = [tested.test for (where, _), tested in paired.items() if where == dataset]
+            n = max(test.wins + test.ties + test.losses for test in met)
+            least[dataset] = min(least.get(dataset, math.inf), min(1.0, len(met) * 2.0 / 2.0**n))
+    hopeless = {dataset: p for dataset, p in least.items() if p >= ALPHA}
+    if not hopeless:
+        return ""
+    where = "" if len(hopeless) == len(least) else f" on {listed([m.names.title[name] for name in hopeless])}"
+    low, high = p_value(min(hopeless.values())), p_value(max(hopeless.values()))
+    return (
+        f" With so few splits for so many methods, Wilcoxon's test cannot fall below {ALPHA:g} after Holm's "
+        f"correction{where}: the least that it can reach there is {low if low == high else f'{low} to {high}'}."
+    )
 
 
 def _select(name: str, title: str, options: Iterable[tuple[str, str]], chosen: str) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "difference_cell",
     "nemenyi_table",
     "opponents_table",
+    "over_fewer",
     "pays_counts",
     "pays_table",
     "rank_table",
@@ -30,15 +31,13 @@ _TONES = (0.25, 1.0, 3.0)
 PairedTests = Mapping[tuple[str, str], Tested]
 
 
-def difference_cell(points: float | None, note: str = "") -> Cell:
+def difference_cell(points: float | None) -> Cell:
     """Return the cell of a difference in points of percent, told by sign, arrow and colour.
 
     Parameters
     ----------
     points : float or None
         More is better.
-    note : str, optional
-        A remark.
 
     Returns
     -------
@@ -51,17 +50,38 @@ def difference_cell(points: float | None, note: str = "") -> Cell:
     ('▲ +1.50', 0)
     """
     if points is None or not np.isfinite(points):
-        return Cell(NOTHING, note=note)
+        return Cell(NOTHING)
     tone = int(np.sign(points)) * sum(abs(points) >= least for least in _TONES)
     arrow = "▲ " if tone > 0 else "▼ " if tone < 0 else ""
-    return Cell(arrow + number(points, sign=True), float(points), tone=tone, note=note)
+    return Cell(arrow + number(points, sign=True), float(points), tone=tone)
 
 
-def _figure(measure: str, mean: float, std: float, bold: bool) -> Cell:
+def _figure(measure: str, mean: float, std: float, bold: bool, note: str) -> Cell:
     if not np.isfinite(mean):
         return Cell(NOTHING)
     text = seconds(mean) if measure in SECONDS else percent(mean, std)
-    return Cell(text, float(mean), None if np.isnan(std) else float(std), bold=bold)
+    return Cell(text, float(mean), None if np.isnan(std) else float(std), bold=bold, note=note)
+
+
+def over_fewer(n: int, most: int) -> str:
+    """Return the note of a mean over fewer splits than another beside it has: the two are not comparable.
+
+    Parameters
+    ----------
+    n, most : int
+        Over how many it is, and the most that any method has.
+
+    Returns
+    -------
+    str
+        Nothing where it has all.
+
+    Examples
+    --------
+    >>> over_fewer(1, 3), over_fewer(3, 3)
+    ('over 1 of 3 splits', '')
+    """
+    return "" if n == most else f"over {n} of {most} splits"
 
 
 def results_table(results: Results, dataset: str, name: Mapping[str, str], file: str) -> Table:
@@ -81,7 +101,8 @@ def results_table(results: Results, dataset: str, name: Mapping[str, str], file:
     Returns
     -------
     Table
-        A row a method; for each of the paper's measures ours, the paper's and the difference, for others ours only.
+        A row a method; for each of the paper's measures ours, the paper's and the difference, for others ours only. The
+        best of a column is bold, but never a mean over fewer splits than another method has.
 
     Examples
     --------
@@ -95,7 +116,9 @@ def results_table(results: Results, dataset: str, name: Mapping[str, str], file:
     cells: list[list[Cell]] = [[Cell(name[method], method)] for method in results.methods]
     for measure, title in MEASURE_TITLES.items():
         mean, std = results.mean(measure)[d], results.std(measure)[d]
-        turned = sign_of(measure) * mean
+        n = results.counts(measure)[d]
+        most = int(n.max(initial=0))
+        turned = np.where(n == most, sign_of(measure) * mean, np.nan)
         best = turned.max(where=np.isfinite(turned), initial=-np.inf)
         in_paper = paper_dataset(dataset) is not None and paper_value(dataset, "br", measure) is not None
         columns.append(Column("ours" if in_paper else "", measure, title, measure, spread=True))
@@ -103,17 +126,23 @@ def results_table(results: Results, dataset: str, name: Mapping[str, str], file:
             columns.append(Column("paper", f"{measure}_paper", title, measure, spread=True))
             columns.append(Column("difference", f"{measure}_difference", title, measure))
         for m, method in enumerate(results.methods):
-            cells[m].append(_figure(measure, mean[m], std[m], bool(turned[m] == best)))
+            note = over_fewer(int(n[m]), most)
+            cells[m].append(_figure(measure, mean[m], std[m], bool(turned[m] == best), note))
             if in_paper:
                 printed = paper_value(dataset, method, measure)
                 note = "The paper prints the same row for HOMER and AdaBoostMH." if is_doubtful(dataset, method) else ""
                 if printed is None:
                     cells[m] += [Cell(NOTHING), Cell(NOTHING)]
                 else:
-                    cells[m].append(Cell(percent(*printed) + "*" * bool(note), printed.mean, printed.std, note=note))
-                    cells[m].append(difference_cell(100.0 * float(mean[m] - printed.mean), note))
-    rows = [Row(cells[m], method=method) for m, method in enumerate(results.methods)]
-    return Table(file, f"{name[dataset]}: mean ± standard deviation over splits, in percent", columns, rows)
+                    cells[m].append(Cell(percent(*printed), printed.mean, printed.std, note=note))
+                    cells[m].append(difference_cell(100.0 * float(mean[m] - printed.mean)))
+    columns.append(Column("splits", "splits"))
+    rows = []
+    for m, method in enumerate(results.methods):
+        done = sum((row["dataset"], row["method"], row["status"]) == (dataset, method, "done") for row in results.rows)
+        rows.append(Row([*cells[m], Cell(str(done or NOTHING), done)], method=method))
+    caption = f"{name[dataset]}: mean ± standard deviation over splits, in percent; of seconds the mean"
+    return Table(file, caption, columns, rows)
 
 
 def tests_table(paired: PairedTests, ours: str, measure: str, name: Mapping[str, str], file: str) -> Table:
