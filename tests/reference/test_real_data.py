@@ -50,7 +50,7 @@ def test_landmine_has_tasks_with_their_own_rows(metric):
 @pytest.mark.parametrize("penalty", ["l21", "trace"])
 def test_a_warm_path_ends_where_cold_fits_do(name, metric, penalty):
     X, Y, _, _ = real_data.split(name)
-    Cs = smtl_path(X, Y, metric=metric, penalty=penalty, Cs=1, max_iter=1, tol=1.0).Cs[0] * np.array([2.0, 5.0, 12.0])
+    Cs = smtl_path(X, Y, metric=metric, penalty=penalty, Cs=2, max_iter=1, tol=1.0).Cs[0] * np.array([2.0, 5.0, 12.0])
     path = smtl_path(X, Y, metric=metric, penalty=penalty, Cs=Cs, tol=1e-2)
     assert path.gaps.max() <= 1e-2
     for C, objective in zip(Cs, path.objectives, strict=True):

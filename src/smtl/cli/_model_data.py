@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smtl.cli._errors import CommandError
+from smtl.cli._model_options import list_of, read_for_model
 from smtl.cli._reading import one_line_errors
 
-__all__ = ["STREAM", "as_in_training", "open_table"]
+if TYPE_CHECKING:
+    from smtl.datasets import Dataset
+
+__all__ = [
+    "STREAM",
+    "as_in_training",
+    "check_ignored",
+    "open_table",
+    "other_columns",
+    "read_as_in_training",
+    "tell_new_values",
+    "use_of",
+]
 
 STREAM = "-"
 _TABLES = ("csv", "parquet")
@@ -34,14 +49,141 @@ def as_in_training(source: str, reading: dict[str, Any], metadata: dict[str, Any
     """
     trained = (metadata.get("columns") or {}).get("reading") or {}
     if any(reading.get(key) is not None for key in ("labels", "prefix", "last", "class_column")):
-        trained = {key: value for key, value in trained.items() if key == "tasks"}
+        trained = {key: value for key, value in trained.items() if key in ("tasks", "categorical")}
     if not trained or not Path(source).is_file():
         return {}
     from smtl.datasets import format_of
 
     with one_line_errors():
         form = format_of(source)
-    return {key: value for key, value in trained.items() if reading.get(key) is None} if form in _TABLES else {}
+    if form not in _TABLES:
+        return {}
+    if form == "parquet":  # whose columns have types
+        trained = {key: value for key, value in trained.items() if key != "categorical"}
+    return {key: value for key, value in trained.items() if reading.get(key) is None}
+
+
+def other_columns(metadata: dict[str, Any]) -> dict[str, set[str]]:
+    """Return the columns that were no features in training: those with labels, and those left out.
+
+    Parameters
+    ----------
+    metadata : dict
+        The model's.
+
+    Returns
+    -------
+    dict
+        ``labels``, those of classes and tasks among them, and ``ignored``.
+
+    Examples
+    --------
+    >>> other_columns({"tasks": ["calm"], "columns": None})
+    {'labels': {'calm'}, 'ignored': set()}
+    """
+    roles = metadata.get("columns") or {"labels": metadata["tasks"]}
+    labels = {*roles["labels"], *list_of((roles.get("reading") or {}).get("labels")), roles.get("class")}
+    return {
+        "labels": {name for name in (*labels, roles.get("task")) if name},
+        "ignored": {*(roles.get("ignored") or ())},
+    }
+
+
+def check_ignored(ignored: Collection[str], metadata: dict[str, Any], *, labels: bool = True) -> None:
+    """End the command if ``--ignore`` names what the model needs.
+
+    Parameters
+    ----------
+    ignored : collection of str
+        Columns.
+    metadata : dict
+        The model's.
+    labels : bool, default=True
+        Whether it needs the labels, too.
+    """
+    for name in ignored:
+        use = use_of(name, metadata)
+        if use == "feature" or (use and labels):
+            raise CommandError(
+                f"--ignore must name columns that the model does not need; {name!r} is a {use} of the model."
+            )
+
+
+def use_of(column: str, metadata: dict[str, Any]) -> str | None:
+    """Return what a model needs a column for.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    metadata : dict
+        The model's.
+
+    Returns
+    -------
+    {"feature", "label"} or None
+        None if it does not need it.
+
+    Examples
+    --------
+    >>> metadata = {"tasks": ["calm"], "features": ["beat", "key=major"], "named_features": True}
+    >>> use_of("key", metadata), use_of("calm", metadata), use_of("id", metadata)
+    ('feature', 'label', None)
+    """
+    features = metadata["features"] if metadata["named_features"] else ()
+    if any(name == column or name.startswith(f"{column}=") for name in features):
+        return "feature"
+    return "label" if column in other_columns(metadata)["labels"] else None
+
+
+def read_as_in_training(
+    source: str, reading: dict[str, Any], metadata: dict[str, Any], ignored: Collection[str]
+) -> Dataset:
+    """Return data for a model with their labels, without the columns that are left out now or were in training.
+
+    Parameters
+    ----------
+    source : str
+        The data.
+    reading : dict
+        The options that the user gives.
+    metadata : dict
+        The model's.
+    ignored : collection of str
+        Columns. They need not be there.
+
+    Returns
+    -------
+    Dataset
+        The data.
+    """
+    reading = reading | as_in_training(source, reading, metadata)
+    unwanted = {*ignored, *other_columns(metadata)["ignored"]}
+    with ExitStack() as stack, one_line_errors():
+        table = open_table(source, reading, stack) if unwanted and source != STREAM else None
+    if table is not None and not reading.get("header"):
+        return read_for_model(source, reading, [name for name in table.names if name in unwanted])
+
+    from smtl.model.training import without_columns
+
+    data = read_for_model(source, reading)
+    return without_columns(data, unwanted, missing="ignore")
+
+
+def tell_new_values(data: Dataset, metadata: dict[str, Any]) -> None:
+    """Print a warning for each nominal column with values that the training data did not have.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    metadata : dict
+        The model's.
+    """
+    from smtl.model.matching import new_values
+
+    for warning in new_values(data, metadata["features"]) if metadata["named_features"] else ():
+        print("Warning:", warning, file=sys.stderr)
 
 
 def open_table(source: str, reading: dict[str, Any], stack: ExitStack) -> Any:

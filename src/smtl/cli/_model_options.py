@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +43,7 @@ def read_saved(path: Path) -> tuple[Any, dict[str, Any]]:
         return read_model(path)
 
 
-def read_for_model(source: str, reading: dict[str, Any]) -> Dataset:
+def read_for_model(source: str, reading: dict[str, Any], ignored: Collection[str] = ()) -> Dataset:
     """Return data for a model: nominal features one-hot, of named sets as well, which have numbers for them by default.
 
     Examples
@@ -54,7 +55,7 @@ def read_for_model(source: str, reading: dict[str, Any]) -> Dataset:
 
     if reading.get("nominal") is None and source.partition(":")[0] in dataset_names():
         reading = reading | {"nominal": "one-hot"}
-    return read_data(source, reading)
+    return read_data(source, reading, ignored)
 
 
 def list_of(names: str | None) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -31,6 +32,7 @@ _OPTIONS: dict[str, tuple[Any, str, str | None, str]] = {
     "last": (int, "--last", "NUMBER", "How many columns at the end are labels."),
     "class_column": (str, "--class-column", "NAME", "A column of classes, each of which becomes a label."),
     "tasks": (str, "--task-column", "NAME", "A column that says each row's task."),
+    "categorical": (str, "--categorical", "NAMES", "Columns that are nominal though they have numbers."),
     "xml": (Path, "--xml", "FILE", "The names of the labels of a Mulan ARFF file."),
     "nominal": (str, "--nominal", "one-hot|ordinal", "What becomes of nominal features."),
     "header": (bool, "--no-header", None, "The first line has values; columns go by their positions, from 0 on."),
@@ -41,6 +43,27 @@ _OPTIONS: dict[str, tuple[Any, str, str | None, str]] = {
 
 # Longer names of options.
 _ALSO = {"--labels": ("--label-columns",)}
+
+# What errors call a reader's parameters, and what the command line does; what has no option is left to Python.
+_FLAGS = {key: flag for key, (_, flag, _, _) in _OPTIONS.items()} | {"ignore": "--ignore"}
+_IN_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"pass labels=\[names\], prefix=, last= or ", "pass --labels NAMES, --label-prefix, --last or "),
+    (r"\bclass_column=", "--class-column"),
+    (r"one of labels, prefix, last and class_column", "one of --labels, --label-prefix, --last and --class-column"),
+    (r"pass categorical=\[(['\"])(.*)\1\]", r"pass --categorical \2"),
+    (r"pass xml=", "pass --xml FILE"),
+    (
+        r"\b(labels|last|class_column|tasks|categorical|ignore) must (?=be one of the columns|be from|name features)",
+        lambda found: f"{_FLAGS[found[1]]} must ",
+    ),
+    (r"max_bytes=(?=[\d,]+ bytes)", ""),
+    (
+        r"pass nominal='ordinal', or a larger max_bytes",
+        "leave out columns with many values by --ignore NAMES or, where the command takes it, pass --nominal ordinal",
+    ),
+    (r"pass (?=drop=|features=|sparse_labels=|a larger max_bytes)", "in Python, pass "),
+    (r"((?:is|are) unknown\.)$", r"\1 Columns that are no features: --ignore NAMES."),
+)
 
 
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -95,14 +118,27 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, ImportError, MemoryError) as error:
-        raise CommandError(str(error) or "not enough memory.") from error
+        raise CommandError(_in_options(str(error)) or "not enough memory.") from error
     except OSError as error:
         if error.strerror is None:
             raise CommandError(str(error)) from error
         raise CommandError(f"{error.filename}: {error.strerror}.") from error
 
 
-def read_data(source: str, reading: dict[str, Any]) -> Dataset:
+def _in_options(message: str) -> str:
+    """Return what an error says, with options of the command line in the place of Python's parameters.
+
+    Examples
+    --------
+    >>> _in_options("songs.csv, line 1: labels must be one of the columns, got 'clam' instead.")
+    "songs.csv, line 1: --labels must be one of the columns, got 'clam' instead."
+    """
+    for parameters, options in _IN_OPTIONS:
+        message = re.sub(parameters, options, message)
+    return message
+
+
+def read_data(source: str, reading: dict[str, Any], ignored: Collection[str] = ()) -> Dataset:
     """Return the data set that a command is given.
 
     Parameters
@@ -111,6 +147,8 @@ def read_data(source: str, reading: dict[str, Any]) -> Dataset:
         The name of a set, perhaps with a variant behind a colon, or else a file.
     reading : dict
         The options as the user gave them; None for those not given.
+    ignored : collection of str, default=()
+        Columns to leave out.
 
     Returns
     -------
@@ -130,13 +168,25 @@ def read_data(source: str, reading: dict[str, Any]) -> Dataset:
     with one_line_errors():
         if source.partition(":")[0] in datasets.dataset_names():
             _check_options(given, datasets.load_dataset, f"the named set {source}")
-            return datasets.load_dataset(source, **given)
+            return _without(datasets.load_dataset(source, **given), ignored)
         if not Path(source).exists():
             names = ", ".join(datasets.dataset_names())
             raise CommandError(f"{source!r} must be a file or a named set, got neither; the sets are {names}.")
         reader, form = _reader(source, given)
-        _check_options(given, getattr(datasets, f"read_{form}"), f"{form} files")
-        return reader(source, **_converted(given, form))
+        read_it = getattr(datasets, f"read_{form}")
+        _check_options(given, read_it, f"{form} files")
+        # A reader that can leave columns out need not understand them. Without a header, columns have no names.
+        if "ignore" in inspect.signature(read_it).parameters and given.get("header") is not False:
+            return reader(source, **_converted(given, form), ignore=ignored)
+        return _without(reader(source, **_converted(given, form)), ignored)
+
+
+def _without(data: Dataset, ignored: Collection[str]) -> Dataset:
+    if not ignored:
+        return data
+    from smtl.model.training import without_columns
+
+    return without_columns(data, ignored)
 
 
 def _reader(path: str, given: dict[str, Any]) -> tuple[Callable[..., Dataset], str]:
@@ -162,8 +212,9 @@ def _check_options(given: dict[str, Any], reader: Any, what: str) -> None:
 def _converted(given: dict[str, Any], form: str) -> dict[str, Any]:
     """Return options as the readers want them: lists for what has commas in it, positions where there are no names."""
     by_position = form == "svmlight" or given.get("header") is False
-    for key in {"labels", "class_column", "tasks"} & set(given):
-        items: list[Any] = next(csv.reader([given[key]], skipinitialspace=True)) if key == "labels" else [given[key]]
+    several = ("labels", "categorical")
+    for key in {*several, "class_column", "tasks"} & set(given):
+        items: list[Any] = next(csv.reader([given[key]], skipinitialspace=True)) if key in several else [given[key]]
         if by_position:
             try:
                 items = [int(item) for item in items]
@@ -171,6 +222,6 @@ def _converted(given: dict[str, Any], form: str) -> dict[str, Any]:
                 raise typer.BadParameter(
                     f"{_OPTIONS[key][1]} must be whole numbers where columns have no names, got {given[key]!r} instead."
                 ) from None
-        single = key != "labels" or (form == "svmlight" and len(items) == 1)
+        single = key not in several or (form == "svmlight" and len(items) == 1)
         given[key] = items[0] if single else items
     return given

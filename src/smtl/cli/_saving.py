@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ def summary_of(
     settings: Settings,
     result: dict[str, Any] | None,
     reading: dict[str, Any],
+    ignored: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what is to be known about a model, plain JSON: the metadata of its file.
 
@@ -43,6 +45,8 @@ def summary_of(
         What `smtl.model.evaluation.evaluate` says of the rows that were held out.
     reading : dict
         The options that the data were read with.
+    ignored : sequence of str, default=()
+        Columns of the source that were left out.
 
     Returns
     -------
@@ -58,6 +62,7 @@ def summary_of(
     names = named_labels(data)[1]
     n_pos, n_neg = targets_of(data).counts()
     prefix = reading.get("prefix") or "label:"
+    labels = data.label_names or names  # the tasks are others where each has rows of its own
     used = features_used(final.coef_)
     tested = [{}] * len(names) if result is None else result["tasks"]
     tasks = [
@@ -75,10 +80,11 @@ def summary_of(
     return {
         "data": {"name": source, "rows": n, "features": d, "checksum": checksum(data)},
         "columns": {
-            "labels": [*names, *(f"{prefix}{name}" for name in data.label_names or names)],
+            "labels": [*labels, *(f"{prefix}{name}" for name in labels)],
             "class": reading.get("class_column"),
             "task": (reading.get("tasks") or "task:") if data.tasks is not None else None,
-            "reading": _labels_as_read(reading, data),
+            "ignored": list(ignored),
+            "reading": _as_read(reading, data),
         },
         "training": {
             **asdict(settings),
@@ -93,9 +99,10 @@ def summary_of(
     }
 
 
-def _labels_as_read(reading: dict[str, Any], data: Dataset) -> dict[str, Any]:
-    """Return the options that tell the labels, by name where they were told by their number."""
-    given = {key: reading[key] for key in ("labels", "prefix", "class_column", "tasks") if reading.get(key) is not None}
+def _as_read(reading: dict[str, Any], data: Dataset) -> dict[str, Any]:
+    """Return the options that tell what columns are, the labels by name where they were told by their number."""
+    kept = ("labels", "prefix", "class_column", "tasks", "categorical")
+    given = {key: reading[key] for key in kept if reading.get(key) is not None}
     if reading.get("last") is not None and data.label_names:
         buffer = io.StringIO()
         csv.writer(buffer).writerow(data.label_names)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from smtl.cli._model_data import as_in_training
-from smtl.cli._model_options import Json, Model, figure, interval, list_of, plain_table, read_for_model, read_saved
+from smtl.cli._model_data import check_ignored, read_as_in_training, tell_new_values
+from smtl.cli._model_options import Json, Model, figure, interval, list_of, plain_table, read_saved
 from smtl.cli._reading import one_line_errors, with_reading_options
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def evaluate(
     Example: smtl evaluate songs.skops test.csv --labels calm,sad
     """
     fitted, metadata = read_saved(model)
-    data = read_for_model(source, reading | as_in_training(source, reading, metadata))
+    check_ignored(list_of(ignore), metadata)
+    data = read_as_in_training(source, reading, metadata, list_of(ignore))
 
     from smtl.datasets.checksum import checksum
     from smtl.model.evaluation import evaluate as judge
@@ -46,11 +47,12 @@ def evaluate(
 
     with one_line_errors():
         check_finite(data)
-        X = arranged(data, metadata["features"], metadata["named_features"], list_of(ignore))
+        X = arranged(data, metadata["features"], metadata["named_features"])
         truth = targets_for(data, metadata["tasks"], classifier_of(fitted))
         scores = task_scores(fitted, X, data.tasks if metadata["kind"] == "tasks" else None)
         result = judge(truth, scores, answers_of(scores, metadata["kind"]), draws=draws, seed=seed)
     result["tasks"] = [{"name": name, **task} for name, task in zip(metadata["tasks"], result["tasks"], strict=True)]
+    tell_new_values(data, metadata)
     trained = metadata.get("data") or {}
     seen = checksum(data) == trained.get("checksum")
     if json:

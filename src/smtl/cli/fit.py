@@ -114,7 +114,7 @@ def fit(
 
     console, status = Console(highlight=False), Console(stderr=True, highlight=False)
     with status.status("Reading the data") if status.is_terminal else nullcontext():
-        from smtl.model.training import Settings, check_data, without_columns
+        from smtl.model.training import Settings, check_data
 
         cut = None if threshold is None else _number(threshold, _THRESHOLDS, "--threshold")
         settings = Settings(
@@ -128,12 +128,11 @@ def fit(
             seed,
             jobs,
         )
-        data = read_for_model(source, reading)
+        data = read_for_model(source, reading, list_of(ignore))
         with one_line_errors():
-            data = without_columns(data, list_of(ignore)) if ignore else data
             check_data(data)
     model, result = _train(data, settings, test_size, status)
-    summary = summary_of(model, data, source, settings, result, reading)
+    summary = summary_of(model, data, source, settings, result, reading, list_of(ignore))
     save(model, data, out, summary)
     if json:
         print(to_json.dumps({"model": str(out), **summary}, indent=2, ensure_ascii=False))

@@ -12,8 +12,15 @@ from typing import IO, Annotated, Any
 import typer
 
 from smtl.cli._errors import CommandError
-from smtl.cli._model_data import STREAM, open_table
-from smtl.cli._model_options import Json, Model, list_of, read_for_model, read_saved, writing_errors
+from smtl.cli._model_data import (
+    STREAM,
+    check_ignored,
+    open_table,
+    other_columns,
+    read_as_in_training,
+    tell_new_values,
+)
+from smtl.cli._model_options import Json, Model, list_of, read_saved, writing_errors
 from smtl.cli._output import forget_output
 from smtl.cli._reading import one_line_errors, with_reading_options
 from smtl.cli._writable import check_writable
@@ -61,6 +68,7 @@ def predict(
         if Path(out).exists() and any(Path(p).exists() and Path(p).samefile(out) for p in (source, model)):
             raise CommandError(f"cannot write {out!r}: it is the model or the data; choose another with -o.")
     fitted, metadata = read_saved(model)
+    check_ignored(list_of(ignore), metadata, labels=False)
     n_rows, counts = 0, dict.fromkeys(metadata["tasks"], 0)
 
     from smtl.model.predicting import Output
@@ -128,12 +136,12 @@ def _columns(
         if table is None:
             if keep:
                 raise typer.BadParameter("--keep goes with CSV, JSON lines and Parquet.")
-            data = read_for_model(source, reading)
-            X = arranged(data, features, metadata["named_features"], ignore)
+            data = read_as_in_training(source, reading, metadata, ignore)
+            X = arranged(data, features, metadata["named_features"])
             yield predict_matrix(fitted, X, data.tasks if metadata["kind"] == "tasks" else None, output)
+            tell_new_values(data, metadata)
             return
-        roles = metadata.get("columns") or {"labels": metadata["tasks"], "class": None, "task": None}
-        others = {*roles["labels"], roles["class"], roles["task"], *keep, *ignore} - {None}
+        others = {*set.union(*other_columns(metadata).values()), *keep, *ignore}
         if unknown := [name for name in keep if name not in table.names]:
             raise CommandError(f"--keep must name columns of the data, got {unknown[0]!r} instead.")
         try:
@@ -143,7 +151,8 @@ def _columns(
                 " Columns that are no features: --ignore NAMES, or --keep NAMES." if "unknown" in str(error) else ""
             )
             raise CommandError(f"{source}: {error}{advice}") from error
-        task = roles["task"] if roles["task"] in table.names else None
+        task = (metadata.get("columns") or {}).get("task")
+        task = task if task in table.names else None
         yield predict_table(fitted, table, matching, output, keep=keep, task=task)
         for warning in matching.warnings():
             print("Warning:", warning, file=sys.stderr)

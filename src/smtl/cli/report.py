@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from smtl.cli._errors import CommandError
-from smtl.cli._model_data import as_in_training, open_table
-from smtl.cli._model_options import Json, Model, figure, list_of, read_for_model, read_saved, writing_errors
+from smtl.cli._model_data import check_ignored, open_table, read_as_in_training, tell_new_values, use_of
+from smtl.cli._model_options import Json, Model, figure, list_of, read_saved, writing_errors
 from smtl.cli._reading import one_line_errors, with_reading_options
 from smtl.cli._writable import check_writable
 
@@ -47,9 +47,9 @@ def report(
     with _telling() as tell:
         tell("Reading the data")
         fitted, metadata = read_saved(model)
-        reading = reading | as_in_training(source, reading, metadata)
+        check_ignored(list_of(ignore), metadata)
         names = None if row_id is None else _column(source, reading, row_id)
-        data = read_for_model(source, reading)
+        data = read_as_in_training(source, reading, metadata, [*list_of(ignore), *_ids(row_id, metadata)])
 
         from smtl.model.report import write_report
 
@@ -60,13 +60,13 @@ def report(
                     data,
                     out,
                     metadata=metadata,
-                    ignored=[*list_of(ignore), *([] if row_id is None else [row_id])],
                     row_names=names,
                     title=title or f"{model.stem} on {Path(source).name}",
                     tell=tell,
                 )
             except OSError as error:
                 raise writing_errors(out, error) from error
+    tell_new_values(data, metadata)
     size = out.stat().st_size
     if json:
         known = {"report": str(out), "bytes": size, "model": str(model), "data": source}
@@ -91,6 +91,11 @@ def _telling() -> Iterator[Callable[[str], None]]:
         return
     with console.status("Reading the model") as status:
         yield status.update
+
+
+def _ids(row_id: str | None, metadata: dict[str, Any]) -> list[str]:
+    """Return the column of the rows' names if it is nothing else: one that the model needs is both."""
+    return [row_id] if row_id is not None and use_of(row_id, metadata) is None else []
 
 
 def _column(source: str, reading: dict[str, Any], name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,6 +30,7 @@ class Roles:
     label_names: tuple[str, ...]
     of_class: int | None
     task: int | None
+    ignored: frozenset[int] = frozenset()
 
 
 def choose(
@@ -40,6 +41,7 @@ def choose(
     last: int | None,
     of_class: Key | None,
     tasks: Key | None,
+    ignore: Collection[Key] = (),
     line: int | None = None,
 ) -> Roles:
     """Return the columns' roles; the last columns, the names, the class and the prefix exclude each other."""
@@ -81,7 +83,21 @@ def choose(
             f"there must be one label column where a column says the task, got {len(chosen)} instead.", path, line
         )
     taken = set(chosen)
-    return Roles([j for j in rest if j not in taken], chosen, tuple(label_names), one, task)
+    features = [j for j in rest if j not in taken]
+    ignored = _ignored(position, ignore, features, path, line)
+    features = [j for j in features if j not in ignored]
+    return Roles(features, chosen, tuple(label_names), one, task, ignored)
+
+
+def _ignored(
+    position: Mapping[str, int], ignore: Collection[Key], features: Sequence[int], path: Source, line: int | None
+) -> frozenset[int]:
+    """Return the positions of columns that are to be left out."""
+    found = {key: find(position, key, "ignore", path, line) for key in ignore}
+    for key, j in found.items():
+        if j not in features:
+            raise DatasetError(f"ignore must name features, got {shown(key)} instead, which is a label.", path, line)
+    return frozenset(found.values())
 
 
 def find(position: Mapping[str, int], key: Key, what: str, path: Source, line: int | None) -> int:

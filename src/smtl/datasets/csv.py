@@ -28,6 +28,7 @@ def read_csv(
     class_column: Key | None = None,
     tasks: Key | None = None,
     categorical: Collection[Key] = (),
+    ignore: Collection[Key] = (),
     nominal: Nominal = "one-hot",
     header: bool = True,
     skip: int = 0,
@@ -37,7 +38,9 @@ def read_csv(
     r"""Read a CSV file.
 
     A column is numeric if its first value is a number, and then all must be; else it is nominal, its values in
-    alphabetical order. Empty cells, ``?`` and ``NA`` are missing values.
+    alphabetical order. A column of which only the first value is no number is an error rather than nominal. Empty
+    cells, ``?`` and ``NA`` are missing values and, but for classes and tasks, ``NULL``, ``null``, ``None``, ``N/A``,
+    ``n/a``, ``na``, ``nan``, ``NaN``, ``#N/A`` and ``-`` are, too.
 
     Parameters
     ----------
@@ -55,7 +58,9 @@ def read_csv(
     tasks : str or int, optional
         A column that says each row's task; there is one label column then. By default the one named ``"task:"``.
     categorical : collection of str or int, default=()
-        Columns that are nominal though they begin with a number.
+        Columns that are nominal though they begin with a number, or though most of their values are numbers.
+    ignore : collection of str or int, default=()
+        Columns to leave out: neither features nor labels. Their cells may be anything.
     nominal : {"one-hot", "ordinal"}, default="one-hot"
         Whether a nominal feature becomes one 0/1 column for each of its values or one column with the value's
         position. One with the values 0 and 1 stays as it is.
@@ -103,7 +108,7 @@ def read_csv(
         raise DatasetError("must have rows, got none; the file is cut short.", path, records.line)
     names = list(first) if header else [str(j) for j in range(len(first))]
     line = records.first + records.starts[-1]
-    roles = choose(names, path, labels, prefix, last, class_column, tasks, line)
+    roles = choose(names, path, labels, prefix, last, class_column, tasks, ignore, line)
     position = {name: j for j, name in enumerate(names)}
     table = Cells(names, roles, {find(position, key, "categorical", path, line) for key in categorical})
     if not header:
@@ -114,7 +119,7 @@ def read_csv(
         table.add(batch, records)
     if not table.parts:
         raise DatasetError("must have rows below the header, got none; the file is cut short.", path, records.line)
-    return assemble(*table.finish(), roles, header, nominal, max_bytes, path)
+    return assemble(*table.finish(records), roles, header, nominal, max_bytes, path)
 
 
 def write_csv(data: Dataset, path: Source, *, prefix: str = LABEL, separator: str = ",") -> None:

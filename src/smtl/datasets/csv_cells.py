@@ -13,9 +13,11 @@ from smtl.datasets.errors import DatasetError, shown
 from smtl.datasets.files import Source, text_blocks
 from smtl.datasets.nominal import Column, number
 
-__all__ = ["Cells", "Records"]
+__all__ = ["EMPTY", "MISSING", "Cells", "Records"]
 
-_MISSING = {"", "?", "NA"}
+# Cells without a value. Classes and tasks go by names of the user's choice, and only the first of these are none there.
+EMPTY = frozenset({"", "?", "NA"})
+MISSING = EMPTY | {"NULL", "null", "None", "N/A", "n/a", "na", "nan", "NaN", "#N/A", "-"}
 _LABELS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
 # Cells that are converted at a time.
 _CELLS = 2**18
@@ -85,11 +87,19 @@ class Records:
         if batch:
             yield batch
 
-    def error(self, message: str, row: int, cell: int) -> DatasetError:
-        """Return the error for a cell of one of the last rows."""
+    def record(self, row: int) -> tuple[int, str]:
+        """Return the line that one of the last rows begins in, and its text."""
         line = self.starts[row]
         end = self.starts[row + 1] if row + 1 < len(self.starts) else len(self.lines)
-        text = "\n".join(self.lines[line:end])
+        return self.first + line, "\n".join(self.lines[line:end])
+
+    def error(self, message: str, row: int, cell: int) -> DatasetError:
+        """Return the error for a cell of one of the last rows."""
+        return self.error_in(message, self.record(row), cell)
+
+    def error_in(self, message: str, record: tuple[int, str], cell: int) -> DatasetError:
+        """Return the error for a cell of a row that `record` has returned."""
+        line, text = record
         quoted, column = False, 1
         for character in text:
             if cell == 0 and not (character == " " and not quoted):
@@ -101,7 +111,7 @@ class Records:
             elif character == self.separator and not quoted:
                 cell -= 1
             column += 1
-        return DatasetError(message, self.path, self.first + line, column)
+        return DatasetError(message, self.path, line, column)
 
 
 class Cells:
@@ -113,6 +123,9 @@ class Cells:
         # How a column's cells become numbers; None until its first value shows whether it is numeric.
         self.convert: list[Callable[[str], float] | None] = [None] * len(names)
         self.codes: list[dict[str, float] | None] = [None] * len(names)
+        # Of columns that are nominal because of their first value: that, and the row it stands in.
+        self.firsts: dict[int, tuple[str, tuple[int, str]]] = {}
+        self.missing = [EMPTY if j in (roles.of_class, roles.task) else MISSING for j in range(len(names))]
         for j in roles.labels:
             self.convert[j] = _label
         words = [j for j in (*categorical, roles.of_class, roles.task) if j is not None]
@@ -129,29 +142,33 @@ class Cells:
         part = np.empty((len(batch), len(self.names)))
         faults: list[tuple[int, int]] = []
         for j, column in enumerate(zip(*batch, strict=True)):
-            self._decide(j, column)
+            if j in self.roles.ignored:
+                part[:, j] = np.nan
+                continue
+            self._decide(j, column, records)
             try:
                 part[:, j] = self._column(j, column)
             except ValueError:
                 faults.append((next(i for i, cell in enumerate(column) if not self._is_fine(j, cell)), j))
         if faults:
             i, j = min(faults)
-            kind = "0 or 1" if self.convert[j] is _label else "a number" if j != self.roles.task else "a task"
-            advice = f"; if the column is nominal, pass categorical=[{self.names[j]!r}]" if kind == "a number" else ""
-            raise records.error(
-                f"{shown(self.names[j])} must be {kind}, got {shown(batch[i][j])} instead{advice}.", i, j
-            )
+            raise records.error(self._message(j, batch[i][j]), i, j)
         self.parts.append(part)
 
-    def _decide(self, j: int, column: Sequence[str]) -> None:
+    def _message(self, j: int, cell: str) -> str:
+        kind = "0 or 1" if self.convert[j] is _label else "a number" if j != self.roles.task else "a task"
+        advice = f"; if the column is nominal, pass categorical=[{self.names[j]!r}]" if kind == "a number" else ""
+        return f"{shown(self.names[j])} must be {kind}, got {shown(cell)} instead{advice}."
+
+    def _decide(self, j: int, column: Sequence[str], records: Records) -> None:
         if self.convert[j] is None:
-            first = next((cell for cell in map(str.strip, column) if cell not in _MISSING), None)
-            if first is not None:
-                try:
-                    number(first)
-                    self.convert[j] = number
-                except ValueError:
-                    self._make_nominal(j)
+            values = ((i, cell.strip()) for i, cell in enumerate(column))
+            i, first = next(((i, cell) for i, cell in values if cell not in MISSING), (-1, ""))
+            if first and _is_number(first):
+                self.convert[j] = number
+            elif first:
+                self._make_nominal(j)
+                self.firsts[j] = first, records.record(i)
 
     def _column(self, j: int, column: Sequence[str]) -> list[float]:
         convert = self.convert[j]
@@ -162,9 +179,10 @@ class Cells:
                     return list(map(float, column))
                 except ValueError:
                     pass
-        if j == self.roles.task and any(cell.strip() in _MISSING for cell in column):
+        missing = self.missing[j]
+        if j == self.roles.task and any(cell.strip() in missing for cell in column):
             raise ValueError("a row without a task")
-        return [np.nan if convert is None or cell.strip() in _MISSING else convert(cell) for cell in column]
+        return [np.nan if convert is None or cell.strip() in missing else convert(cell) for cell in column]
 
     def _is_fine(self, j: int, cell: str) -> bool:
         try:
@@ -173,7 +191,7 @@ class Cells:
             return False
         return True
 
-    def finish(self) -> tuple[npt.NDArray[np.float64], list[Column]]:
+    def finish(self, records: Records) -> tuple[npt.NDArray[np.float64], list[Column]]:
         """Return the table, and its columns with their values in order."""
         table = np.vstack(self.parts)
         columns = []
@@ -181,12 +199,31 @@ class Cells:
             if codes is None:
                 columns.append(Column(name))
                 continue
+            self._check_first(j, codes, table[:, j], records)
             values = sorted_values(codes)
             order = np.full(len(values) + 1, np.nan)
             order[[int(codes[value]) for value in values]] = np.arange(len(values))
             table[:, j] = order[np.where(np.isnan(table[:, j]), len(values), table[:, j]).astype(np.intp)]
             columns.append(Column(name, tuple(values)))
         return table, columns
+
+    def _check_first(self, j: int, codes: dict[str, float], column: npt.NDArray[np.float64], records: Records) -> None:
+        """Refuse a column of numbers that would be nominal only because it begins with something else."""
+        if j not in self.firsts:
+            return
+        first, record = self.firsts[j]
+        rows = np.bincount(column[~np.isnan(column)].astype(np.intp))
+        n_numbers = sum(int(rows[int(code)]) for value, code in codes.items() if _is_number(value))
+        if 2 * n_numbers > rows.sum() - 1:  # most of the others
+            raise records.error_in(self._message(j, first), record, j)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        number(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _label(cell: str) -> float:

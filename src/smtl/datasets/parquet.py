@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ def read_parquet(
     last: int | None = None,
     class_column: Key | None = None,
     tasks: Key | None = None,
+    ignore: Collection[Key] = (),
     nominal: Nominal = "one-hot",
     max_bytes: int | None = None,
 ) -> Dataset:
@@ -48,6 +49,8 @@ def read_parquet(
         A column that holds classes: each becomes one label, in increasing order.
     tasks : str or int, optional
         A column that says each row's task; there is one label column then. By default the one named ``"task:"``.
+    ignore : collection of str or int, default=()
+        Columns to leave out: neither features nor labels. They may be of any type.
     nominal : {"one-hot", "ordinal"}, default="one-hot"
         Whether a nominal feature becomes one 0/1 column for each of its values or one column with the value's
         position. One with the values 0 and 1 stays as it is.
@@ -99,7 +102,7 @@ def read_parquet(
             at_most(8 * n_rows * len(names), limit, "the table", "pass a larger max_bytes", path)
             groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
             at_most(sum(group.total_byte_size for group in groups), limit, "its data", "pass a larger max_bytes", path)
-            roles = choose(names, path, labels, prefix, last, class_column, tasks)
+            roles = choose(names, path, labels, prefix, last, class_column, tasks, ignore)
             table = file.read(use_threads=False)
             if table.num_rows != n_rows or table.num_columns != len(names):
                 raise ValueError("its parts contradict each other")
@@ -113,6 +116,9 @@ def read_parquet(
     result = np.empty((n_rows, len(names)))
     columns, labelled = [], set(roles.labels)
     for j, name in enumerate(names):
+        if j in roles.ignored:
+            columns.append(Column(name))
+            continue
         text = j in (roles.of_class, roles.task)
         try:
             result[:, j], column = _numbers(pa, table.column(j), name, text)

@@ -14,6 +14,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.datasets.csv_cells import EMPTY, MISSING
 from smtl.datasets.errors import DatasetError, shown
 from smtl.datasets.files import Source
 from smtl.datasets.nominal import number
@@ -24,7 +25,6 @@ Float: TypeAlias = npt.NDArray[np.float64]
 # Numbers with a column each, and texts by name.
 Cells: TypeAlias = tuple[Float, dict[str, list[str | None]]]
 
-MISSING = ("", "?", "NA")
 _BLOCK = 2**20
 # A share of cells that only Python can read beyond which the compiled parser gains nothing.
 _ODD = 4
@@ -190,13 +190,16 @@ def records(
 def texts_of(cells: Sequence[str | None]) -> list[str | None]:
     """Return texts without blanks at their ends, and None for missing ones.
 
+    What only features have for missing values is left to who knows which columns are features: ids and tasks have names
+    of the user's choice.
+
     Examples
     --------
     >>> texts_of([" minor", "?", None])
     ['minor', None, None]
     """
     stripped = ("" if cell is None else cell.strip() for cell in cells)
-    return [None if cell in MISSING else cell for cell in stripped]
+    return [None if cell in EMPTY else cell for cell in stripped]
 
 
 def _decoded(block: bytes) -> str:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from smtl.datasets import Dataset
+from smtl.datasets.csv_cells import MISSING
 from smtl.datasets.errors import shown
 
-__all__ = ["Matching", "arranged", "match_columns"]
+__all__ = ["Matching", "arranged", "match_columns", "new_values"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -51,7 +52,8 @@ class Matching:
         numbers : ndarray of shape (n_rows, n_numeric)
             The columns of `numeric`, in that order, with NaN for missing values.
         texts : mapping
-            The columns of `nominal`, with None.
+            The columns of `nominal`, with None for missing values. What CSV files have for a missing value is one, too,
+            unless the model knows it as a value.
 
         Returns
         -------
@@ -68,10 +70,10 @@ class Matching:
             row_codes = np.fromiter((codes[value] for value in values), dtype=np.intp, count=len(values))
             for value, code in codes.items():
                 rows = row_codes == code
-                if value is None:
-                    X[np.ix_(rows, list(places.values()))] = np.nan
-                elif value in places:
+                if value in places:
                     X[rows, places[value]] = 1.0
+                elif value is None or value in MISSING:
+                    X[np.ix_(rows, list(places.values()))] = np.nan
                 else:
                     seen = self.new_values.setdefault(name, {})
                     seen[value] = seen.get(value, 0) + int(rows.sum())
@@ -79,12 +81,16 @@ class Matching:
 
     def warnings(self) -> list[str]:
         """Return a sentence for each column with values that the model does not know."""
-        return [
-            f"column {shown(name)} has values that the training data did not have, in {sum(seen.values()):,} rows: "
-            f"{', '.join(map(shown, list(seen)[:_VALUES]))}{', ...' if len(seen) > _VALUES else ''}; they count as "
-            "none of the known values."
-            for name, seen in self.new_values.items()
-        ]
+        return _warnings(self.new_values)
+
+
+def _warnings(new: Mapping[str, Mapping[str, int]]) -> list[str]:
+    return [
+        f"column {shown(name)} has values that the training data did not have, in {sum(seen.values()):,} rows: "
+        f"{', '.join(map(shown, list(seen)[:_VALUES]))}{', ...' if len(seen) > _VALUES else ''}; they count as "
+        "none of the known values."
+        for name, seen in new.items()
+    ]
 
 
 def match_columns(columns: Sequence[str], features: Sequence[str], others: Collection[str] = ()) -> Matching:
@@ -157,7 +163,7 @@ def refuse(missing: Sequence[str], unknown: Sequence[str]) -> None:
     raise ValueError(f"the columns must be the features of the model: {'; '.join(parts)}.")
 
 
-def arranged(data: Dataset, features: Sequence[str], named: bool, ignored: Collection[str] = ()) -> Any:
+def arranged(data: Dataset, features: Sequence[str], named: bool) -> Any:
     """Return the features of a data set in the order that a model has them in.
 
     Parameters
@@ -169,8 +175,6 @@ def arranged(data: Dataset, features: Sequence[str], named: bool, ignored: Colle
         Of the model.
     named : bool
         Whether these are names that the training data had.
-    ignored : collection of str, default=()
-        Columns to pass over.
 
     Returns
     -------
@@ -190,17 +194,12 @@ def arranged(data: Dataset, features: Sequence[str], named: bool, ignored: Colle
             return sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], d)) if sp.issparse(X) else X
         raise ValueError(f"there must be {d} features, as the model has, got {X.shape[1]} instead.")
     have = {name: j for j, name in enumerate(data.feature_names)}
-    nominal = {name.partition("=")[0] for name in have if "=" in name}
-    nominal &= {name.partition("=")[0] for name in features if "=" in name}
+    nominal = _nominal(data.feature_names, features)
     known = set(features)
     # A file that declares other values of a nominal column has other columns for them.
     missing = [name for name in features if name not in have and name.partition("=")[0] not in nominal]
-    unknown = [
-        name
-        for name in have
-        if name not in known and name.partition("=")[0] not in nominal and name.partition("=")[0] not in ignored
-    ]
-    refuse(missing, unknown)
+    unknown = dict.fromkeys(name.partition("=")[0] for name in have if name not in known)
+    refuse(missing, [column for column in unknown if column not in nominal])
     present = [(j, have[name]) for j, name in enumerate(features) if name in have]
     to, source = ([pair[side] for pair in present] for side in (0, 1))
     if len(present) == d:
@@ -211,3 +210,43 @@ def arranged(data: Dataset, features: Sequence[str], named: bool, ignored: Colle
     placed = np.zeros((X.shape[0], d))
     placed[:, to] = X[:, source]
     return placed
+
+
+def _nominal(names: Sequence[str], features: Sequence[str]) -> set[str]:
+    """Return the nominal columns that data and model share; of each, the two may know different values."""
+    columns = ({name.partition("=")[0] for name in some if "=" in name} for some in (names, features))
+    return set.intersection(*columns)
+
+
+def new_values(data: Dataset, features: Sequence[str]) -> list[str]:
+    """Return a sentence for each nominal column of a data set with values that a model does not know.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    features : sequence of str
+        Of the model.
+
+    Returns
+    -------
+    list of str
+        The sentences.
+
+    Examples
+    --------
+    >>> data = Dataset(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0], [1]]), ("key=dorian", "key=minor"))
+    >>> print(*new_values(data, ["key=major", "key=minor"]))
+    column 'key' has values that the training data did not have, in 1 rows: 'dorian'; they count as none of the known
+    values.
+    """
+    names = data.feature_names or ()
+    nominal, known = _nominal(names, features), set(features)
+    found: dict[str, dict[str, int]] = {}
+    for j, name in enumerate(names):
+        column, _, value = name.partition("=")
+        if column in nominal and name not in known:
+            n_rows = int((data.X[:, [j]] == 1.0).sum())
+            if n_rows:
+                found.setdefault(column, {})[value] = n_rows
+    return _warnings(found)

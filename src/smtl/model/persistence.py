@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import platform
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import Pipeline
 
+from smtl.datasets.errors import shown
 from smtl.model.archive import pack, read_archive, unpack, write_whole
 from smtl.model.errors import ModelError
 from smtl.model.schema import trusted_types
@@ -27,6 +30,8 @@ Source: TypeAlias = str | PathLike[str]
 FORMAT = 1
 _PROBE_ROWS = 3
 _LIBRARIES = ("smtl", "scikit-learn", "numpy", "skops")
+# Parameters that matter to a fit alone: once it is done, others can take their place.
+_OF_THE_FIT = {"random_state": "0", "cv": "5"}
 
 
 def save_model(
@@ -98,11 +103,60 @@ def save_model(
         "probe": _probe(model, d).tolist(),
     }
     try:
-        content = pack(skops.io.dumps(model), known)
+        stored = skops.io.dumps(_without_start(model))
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"cannot be saved: {_why_not_saved(model, error)}", path) from error
+    try:
+        content = pack(stored, known)
     except (TypeError, ValueError) as error:
         raise ModelError(f"cannot be written: {error}", path) from error
-    unpack(content, path)  # a file that could not be loaded is not written
+    try:
+        unpack(content, path)  # a file that could not be loaded is not written
+    except ModelError as error:
+        raise ModelError(f"cannot be saved: {_why_not_saved(model, error.__cause__)}", path) from error
     write_whole(content, path)
+
+
+def _without_start(model: Any) -> Any:
+    """Return the model without what only another fit would use; the user's own keeps it."""
+    final = classifier_of(model)
+    if getattr(final, "_start", None) is None:
+        return model
+    final = copy.copy(final)
+    final._start = None
+    if not isinstance(model, Pipeline):
+        return final
+    model = copy.copy(model)
+    model.steps = [*model.steps[:-1], (model.steps[-1][0], final)]
+    return model
+
+
+def _why_not_saved(model: Any, reason: object) -> str:
+    """Return which parameter a file cannot hold, and what to do; or the reason that the file was refused for."""
+    final = classifier_of(model)
+    for name, value in final.get_params(deep=False).items():
+        if _can_be_kept(value):
+            continue
+        given = f"{name}={shown(value, 80)} of type {type(value).__name__}"
+        what = f"{type(final).__name__} has {given}, and a model's file holds plain data only"
+        if name in _OF_THE_FIT:
+            call = f"set_params({name}={_OF_THE_FIT[name]})"
+            return f"{what}; call {call} on it before you save, which changes nothing of what was fitted."
+        return f"{what}; train it with a number, a name, or one of smtl's own metrics and penalties."
+    return (
+        f"{reason}; before the classifier, a pipeline may have SimpleImputer, StandardScaler and MaxAbsScaler, with "
+        "parameters that are plain values."
+    )
+
+
+def _can_be_kept(value: Any) -> bool:
+    import skops.io
+
+    try:
+        unpack(pack(skops.io.dumps(value), {}), Path())
+    except (ModelError, TypeError, ValueError):
+        return False
+    return True
 
 
 def load_model(path: Source) -> Any:

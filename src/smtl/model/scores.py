@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.scoring import as_answers
 
-__all__ = ["answers_of", "classifier_of", "task_scores"]
+__all__ = ["answers_of", "classifier_of", "columns_in_order", "task_scores"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -47,6 +50,20 @@ def classifier_of(model: Any) -> Any:
     return final
 
 
+@contextmanager
+def columns_in_order() -> Iterator[None]:
+    """Let a model that was fitted with names take a matrix without them: whoever made it has put its columns in order.
+
+    Yields
+    ------
+    None
+        While scikit-learn does not warn.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield
+
+
 def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
     """Return scores with a column a task, or one column where each row is to be answered for its own task.
 
@@ -55,7 +72,7 @@ def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
     model : SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
     X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Features.
+        Features, in the order of the model's.
     tasks : ndarray of shape (n_samples,), optional
         The task of each row.
 
@@ -72,9 +89,10 @@ def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
     (2, 1)
     """
     final = classifier_of(model)
-    if isinstance(model, Pipeline) and len(model.steps) > 1:
-        X = model[:-1].transform(X)
-    scores = np.asarray(final.decision_function(X) if tasks is None else final.decision_function(X, tasks=tasks))
+    with columns_in_order():
+        if isinstance(model, Pipeline) and len(model.steps) > 1:
+            X = model[:-1].transform(X)
+        scores = np.asarray(final.decision_function(X) if tasks is None else final.decision_function(X, tasks=tasks))
     return scores.reshape(X.shape[0], -1).astype(np.float64, copy=False)
 
 

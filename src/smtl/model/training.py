@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from smtl.estimators.targets import Targets, read_targets, task_numbers
 
 __all__ = [
     "Settings",
+    "by_position",
     "check_data",
     "check_finite",
     "hold_out",
@@ -122,7 +123,7 @@ def make_model(settings: Settings, *, sparse: bool, verbose: int = 0) -> Pipelin
     return Pipeline([*steps, ("classifier", classifier)])
 
 
-def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
+def without_columns(data: Dataset, names: Collection[str], *, missing: Literal["raise", "ignore"] = "raise") -> Dataset:
     """Return the data without some columns; of a nominal one, without all of its values.
 
     Parameters
@@ -131,6 +132,8 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
         The data.
     names : collection of str
         Columns.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about a name that no column has.
 
     Returns
     -------
@@ -144,10 +147,15 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
     ('id',)
     """
     known = data.feature_names or tuple(f"x{j}" for j in range(data.X.shape[1]))
+    found: set[int] = set()
     for name in names:
-        if not any(feature == name or feature.startswith(f"{name}=") for feature in known):
+        places = {j for j, feature in enumerate(known) if feature == name or feature.startswith(f"{name}=")}
+        if not places and missing == "raise":
             raise ValueError(f"columns to ignore must be features, got {name!r} instead.")
-    keep = [j for j, feature in enumerate(known) if not any(feature == n or feature.startswith(f"{n}=") for n in names)]
+        found |= places
+    if not found:
+        return data
+    keep = [j for j in range(len(known)) if j not in found]
     return replace(data, X=data.X[:, keep], feature_names=tuple(known[j] for j in keep))
 
 
@@ -194,12 +202,12 @@ def targets_of(data: Dataset) -> Targets:
 
 
 def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets:
-    """Return the labels of new data as the tasks of a model, matched by name.
+    """Return the labels of new data as the tasks of a model, matched by name, or by position where there are none.
 
     Parameters
     ----------
     data : Dataset
-        The data. Labels without names are taken by their position.
+        The data.
     names : sequence of str
         The model's tasks.
     classifier : SMTLClassifier or SMTLClassifierCV
@@ -230,7 +238,7 @@ def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets
         task = task_numbers(data.tasks, classifier._kind, classifier.task_names_, len(data.tasks))
         return _labelled(Targets("tasks", np.array([0, 1]), classifier.task_names_, _signs(data.Y), task))
     Y = _signs(data.Y.toarray() if sp.issparse(data.Y) else data.Y)
-    if data.label_names is None:
+    if data.label_names is None or by_position(data.label_names, names, classifier):
         if Y.shape[1] != len(names):
             raise ValueError(f"there must be {len(names)} labels, as the model has, got {Y.shape[1]} instead.")
     else:
@@ -241,6 +249,37 @@ def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets
             raise ValueError(f"the labels must be those of the model; {missing[0]!r} is missing, there are: {known}.")
         Y = Y[:, [place[name] for name in names]]
     return _labelled(Targets("multilabel", np.arange(len(names)), np.asarray(names), Y))
+
+
+def by_position(labels: Sequence[str], names: Sequence[str], classifier: Any) -> bool:
+    """Return whether labels are to be matched by their position, because the model was trained without names of them.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Of the data.
+    names : sequence of str
+        The model's tasks.
+    classifier : SMTLClassifier or SMTLClassifierCV
+        The model's classifier.
+
+    Returns
+    -------
+    bool
+        True or False.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit([[0.0], [1.0], [2.0]], [[0, 1], [0, 0], [1, 0]])
+    >>> by_position(["calm", "sad"], ["0", "1"], model), by_position(["calm", "sad"], ["sad", "calm"], model)
+    (True, False)
+    """
+    own = [str(name) for name in np.asarray(classifier.task_names_).tolist()]
+    numbered = classifier._kind == "binary" or (
+        classifier._kind == "multilabel" and own == [*map(str, range(len(own)))]
+    )
+    return numbered and list(names) == own and not set(names) & set(labels)
 
 
 def _labelled(targets: Targets) -> Targets:

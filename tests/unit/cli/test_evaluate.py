@@ -63,6 +63,19 @@ def test_tasks_with_their_own_rows(command, monkeypatch):
         assert task["auc"] == pytest.approx(roc_auc_score(data.Y[rows], scores[rows, i]))
 
 
+@pytest.mark.parametrize("name", ["evaluate", "report"])
+def test_values_that_are_new_are_told(command, songs, tmp_path, name):
+    lines = (songs / "songs.csv").read_text().splitlines()
+    n = sum("minor" in line for line in lines)
+    (tmp_path / "new.csv").write_text("\n".join(lines).replace('"minor"', "lydian") + "\n")
+    code, _, error = command(name, songs / "songs.skops", "new.csv")
+    assert code == 0
+    assert error == (
+        f"Warning: column 'key' has values that the training data did not have, in {n} rows: 'lydian'; they count as "
+        "none of the known values.\n"
+    )
+
+
 def test_errors_are_one_line(fails, songs, tmp_path):
     model = songs / "songs.skops"
     text = (songs / "songs.csv").read_text()

@@ -77,12 +77,14 @@ def test_json_is_scored_by_the_documented_lines(command, songs, truth, documente
 
 
 def test_keys_that_are_missing_or_new_are_as_in_predict(command, songs, documented):
-    Path("new.csv").write_text('beat,key,year\n0.5,,1990\n0.5,dorian,1990\n,minor,1960\n0.5,"none, at all",\n')
+    rows = '0.5,,1990\n0.5,,1990\n0.5,dorian,1990\n,minor,1960\n0.5,"none, at all",\n'
+    Path("new.csv").write_text(f"beat,key,year\n{rows}")
     assert command("predict", songs / "songs.skops", "new.csv", "--what", "scores", "-o", "scores.csv")[0] == 0
     expected = np.loadtxt("scores.csv", delimiter=",", skiprows=1)
     command("export", songs / "songs.skops", "--to", "json", "-o", "weights.json")
     weights = json.loads(Path("weights.json").read_bytes())
-    keys, beats, years = [None, "dorian", "minor", "none, at all"], [0.5, 0.5, None, 0.5], [1990, 1990, 1960, None]
+    keys = [None, float("nan"), "dorian", "minor", "none, at all"]
+    beats, years = [0.5, 0.5, 0.5, None, 0.5], [1990, 1990, 1990, 1960, None]
     for key, beat, year, scores in zip(keys, beats, years, expected, strict=True):
         row = documented["one_hot"](weights, {"key": key, "beat": beat, "year": year})
         np.testing.assert_allclose(documented["scores_of"](weights, row), scores, rtol=0, atol=1e-5)

@@ -106,7 +106,41 @@ def test_columns_that_are_no_features(command, fails, songs, tmp_path):
     arguments = ("fit", path, "--label-columns", "calm,sad", "--C", "auto")
     assert command(*arguments, "--ignore", "key")[0] == 0
     assert model_metadata(tmp_path / "model.skops")["features"] == ["beat", "year"]
-    assert "columns to ignore must be features, got 'kez' instead" in fails(*arguments, "--ignore", "kez")
+    assert "--ignore must be one of the columns, got 'kez' instead; there are: beat" in fails(
+        *arguments, "--ignore", "kez"
+    )
+
+
+def test_numbers_that_are_names(command, fails, songs, tmp_path):
+    lines = (songs / "songs.csv").read_text().splitlines()
+    lines = [f"{line},{'site' if i == 0 else 'x' if i == 1 else i % 3}" for i, line in enumerate(lines)]
+    (tmp_path / "sites.csv").write_text("\n".join(lines) + "\n")
+    arguments = ("fit", "sites.csv", "--labels", "calm,sad", "--C", "auto")
+    line = fails(*arguments)
+    assert "sites.csv, line 2, column" in line
+    assert "'site' must be a number, got 'x' instead; if the column is nominal, pass --categorical site." in line
+    assert command(*arguments, "--categorical", "site")[0] == 0
+    features = model_metadata(tmp_path / "model.skops")["features"]
+    assert [name for name in features if name.startswith("site")] == ["site=0", "site=1", "site=2", "site=x"]
+    for name in ("evaluate", "report", "predict"):
+        code, output, error = command(name, "model.skops", "sites.csv")
+        assert (code, error) == (0, ""), (name, output)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "pass --labels NAMES, --label-prefix, --last or --class-column."),
+        (("--labels", "clam"), "--labels must be one of the columns, got 'clam' instead"),
+        (("--class-column", "clam"), "--class-column must be one of the columns, got 'clam' instead"),
+        (("--last", "1", "--task-column", "site"), "--task-column must be one of the columns, got 'site' instead"),
+        (("--last", "1", "--categorical", "site"), "--categorical must be one of the columns, got 'site' instead"),
+        (("--last", "9"), "--last must be from 1 to the number of columns, 5, got 9 instead"),
+        (("--last", "1", "--labels", "sad"), "one of --labels, --label-prefix, --last and --class-column, got more"),
+    ],
+)
+def test_errors_name_options(fails, songs, options, words):
+    assert words in fails("fit", songs / "songs.csv", *options)
 
 
 def test_errors_are_one_line(fails, songs, tmp_path):

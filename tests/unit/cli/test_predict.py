@@ -153,6 +153,32 @@ def test_models_of_tasks_with_their_own_rows(command, fails, tmp_path):
     assert read(output)[0] == ["north", "south"]
 
 
+def test_the_label_of_tasks_with_their_own_rows_is_passed_over(command, tmp_path):
+    rng = np.random.default_rng()
+    rows = [
+        {"a": repr(x), "site": site, "ill": int(x > 0)} for x in rng.normal(size=40).tolist() for site in ("-", "s")
+    ]
+    write(tmp_path / "sites.csv", rows, ["a", "site", "ill"])
+    options = ("--labels", "ill", "--task-column", "site", "--C", "auto", "--test-size", "0")
+    assert command("fit", "sites.csv", *options)[0] == 0
+    code, output, error = command("predict", "model.skops", "sites.csv")
+    assert (code, error) == (0, "")
+    assert [row["task"] for row in csv.DictReader(io.StringIO(output))] == ["-", "s"] * 40
+
+
+@pytest.mark.parametrize("text", ["NULL", "None", "n/a", "-"])
+def test_what_stands_for_a_missing_value(command, songs, tmp_path, text):
+    outputs = []
+    for cell in ("", text):
+        lines = ["id,beat,key,year", f"{text},{cell},minor,1990", f"{text},0.5,{cell},1990", f"{text},0.5,minor,{cell}"]
+        (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
+        code, output, error = command("predict", songs / "songs.skops", "new.csv", "--keep", "id", "--what", "scores")
+        assert (code, error) == (0, "")
+        outputs.append(output)
+    assert outputs[0] == outputs[1]
+    assert [line.split(",")[0] for line in outputs[0].splitlines()] == ["id", text, text, text]  # a copy is a copy
+
+
 def test_sparse_files_may_lack_features_at_their_end(command, fails, tmp_path):
     import scipy.sparse as sp
 

@@ -108,6 +108,49 @@ def test_nominal_columns_that_begin_with_a_number(tmp_path):
     assert read_csv(path, categorical=["k"]).feature_names == ("k=1", "k=A")
 
 
+@pytest.mark.parametrize("text", ["NULL", "null", "None", "N/A", "n/a", "na", "nan", "NaN", "#N/A", "-", " NULL "])
+def test_what_stands_for_a_missing_value(tmp_path, text):
+    path = make(tmp_path, f"a,k,label:y\n{text},{text},0\n2,p,{text}\n{text},q,1\n")
+    data = read_csv(path)
+    assert data.feature_names == ("a", "k=p", "k=q")
+    nan = np.nan
+    np.testing.assert_array_equal(data.X, [[nan, nan, nan], [2, 1, 0], [nan, 0, 1]])
+    np.testing.assert_array_equal(data.Y, [[0], [nan], [1]])
+    # Classes and tasks are called what users like.
+    assert text.strip() in read_csv(make(tmp_path, f"a,c\n1,{text}\n2,x\n"), class_column="c").label_names
+    assert text.strip() in read_csv(make(tmp_path, f"a,task:,label:y\n1,{text},1\n2,x,0\n")).tasks
+
+
+@pytest.mark.parametrize("n_missing", [0, 100])
+def test_numbers_below_something_else_are_no_nominal_column(tmp_path, monkeypatch, n_missing):
+    monkeypatch.setattr(csv_cells, "_CELLS", 64)  # the fault is told after its lines were forgotten
+    rng = np.random.default_rng()
+    cells = ["oops", *(f"{value:.3f}" for value in rng.normal(size=300)), "oops"]
+    path = make(tmp_path, "b,k,label:y\n" + "1,,0\n" * n_missing + "".join(f"1,{cell},0\n" for cell in cells))
+    line = 2 + n_missing
+    with pytest.raises(DatasetError, match=rf"line {line}, column 3: 'k' must be a number, got 'oops' .*categorical="):
+        read_csv(path)
+    assert "k=oops" in read_csv(path, categorical=["k"]).feature_names
+    assert read_csv(path, ignore=["k"]).feature_names == ("b",)
+
+
+def test_nominal_columns_with_some_numbers(tmp_path):
+    path = make(tmp_path, "k,label:y\nS,0\n38,1\nM,1\n40,0\nL,0\n")
+    assert read_csv(path).feature_names == ("k=38", "k=40", "k=L", "k=M", "k=S")
+
+
+def test_columns_to_leave_out(tmp_path):
+    path = make(tmp_path, "a,id,b,label:y\n1,7,2,0\n3,r,4,1\n")
+    data = read_csv(path, ignore=["id"])
+    assert data.feature_names == ("a", "b")
+    np.testing.assert_array_equal(data.X, [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(read_csv(path, ignore=[0, 1]).X, [[2], [4]])
+    with pytest.raises(DatasetError, match="ignore must be one of the columns, got 'c' instead; there are: a, id, b"):
+        read_csv(path, ignore=["c"])
+    with pytest.raises(DatasetError, match="ignore must name features, got 'label:y' instead, which is a label"):
+        read_csv(path, ignore=["label:y"])
+
+
 def test_a_late_first_value_decides(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_cells, "_CELLS", 64)
     n = 300  # rows of several batches

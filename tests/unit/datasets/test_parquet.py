@@ -40,6 +40,15 @@ def test_columns(tmp_path, options, compression):
     assert data.label_names == ("p", "q")
 
 
+def test_columns_to_leave_out(tmp_path):
+    path = make(tmp_path, {"a": [1.0, 2.0], "notes": [["x"], []], "y": [0, 1]})
+    data = read_parquet(path, labels=["y"], ignore=["notes"])
+    assert data.feature_names == ("a",)
+    np.testing.assert_array_equal(data.X, [[1], [2]])
+    with pytest.raises(DatasetError, match="ignore must name features, got 'y' instead, which is a label"):
+        read_parquet(path, labels=["y"], ignore=["y"])
+
+
 def test_prefix_classes_and_tasks(tmp_path):
     path = make(tmp_path, {"x": [1, 2], "label:y": [0, 1], "site": ["b", "a"]})
     data = read_parquet(path, tasks="site")

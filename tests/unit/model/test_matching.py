@@ -48,7 +48,8 @@ def test_features_of_a_data_set():
         np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, [[1, 0, 0], [4, 3, 0]])
     with pytest.raises(ValueError, match="'b' is missing; 'c' is unknown"):
         arranged(Dataset(X[:, :2], data.Y, ("k=x", "c")), features, named=True)
-    arranged(Dataset(X, data.Y, ("k=x", "b", "id")), features[:2], named=True, ignored=["id"])
+    with pytest.raises(ValueError, match="model: 'id' is unknown"):
+        arranged(Dataset(np.hstack([X, X]), data.Y, (*features, "id=r0", "id=r1", "id=r2")), features, named=True)
     with pytest.raises(ValueError, match="there must be 4 features, as the model has, got 3"):
         arranged(data, ["a", "b", "c", "d"], named=False)
 

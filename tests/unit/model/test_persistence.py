@@ -14,17 +14,21 @@ import zipfile
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.datasets import make_multilabel_classification
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures, StandardScaler
 
 from smtl import FBeta, SMTLClassifier, SMTLClassifierCV, Trace
+from smtl.datasets import Dataset
 from smtl.metrics import F1, metric_names
 from smtl.model import ModelError, archive, load_model, model_metadata, persistence, save_model
+from smtl.model.report import write_report
 from smtl.penalties import penalty_names
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=3, random_state=0)
@@ -84,12 +88,19 @@ class OwnMetric(F1):
     """A metric of a user's own."""
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     path = tmp_path / "m.skops"
     for model, words in {
-        SMTLClassifier(OwnMetric()): "OwnMetric",
-        make_pipeline(PolynomialFeatures(1), SMTLClassifier()): "PolynomialFeatures",
-        SMTLClassifier(random_state=np.random.RandomState(0)): "RandomState",
+        SMTLClassifier(OwnMetric()): "saved: SMTLClassifier has metric=F1\\(\\) of type OwnMetric",
+        make_pipeline(
+            PolynomialFeatures(1), SMTLClassifier()
+        ): "saved: it holds .*PolynomialFeatures.* may have Simple",
+        SMTLClassifier(random_state=np.random.RandomState(0)): r"saved: SMTLClassifier has random_state=RandomState\(.*"
+        r"call set_params\(random_state=0\) on it before you save",
+        SMTLClassifierCV(
+            cv=KFold(3), Cs=2
+        ): r"saved: SMTLClassifierCV has cv=KFold\(n_splits=3.*call set_params\(cv=5\)",
     }.items():
         with pytest.raises(ModelError, match=words):
             save_model(model.fit(X, Y), path)
@@ -100,6 +111,38 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="feature_names must have 6 names, got 1"):
         save_model(SMTLClassifier().fit(X, Y), path, feature_names=["a"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_advice_for_what_cannot_be_saved_holds(tmp_path):
+    model = SMTLClassifier(random_state=np.random.RandomState(0), tol=1e-2).fit(X, Y)
+    answers = model.predict(X)
+    save_model(model.set_params(random_state=0), tmp_path / "m.skops")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict(X), answers)
+
+
+@pytest.mark.parametrize("make", [lambda final: final, pipeline])
+def test_a_warm_start_is_not_saved_and_stays_where_it_is(tmp_path, make):
+    model = make(SMTLClassifier(warm_start=True, tol=1e-2)).fit(X, Y)
+    final = model[-1] if isinstance(model, Pipeline) else model
+    start = final._start
+    save_model(model, tmp_path / "m.skops")
+    same = load_model(tmp_path / "m.skops")
+    np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
+    assert final._start is start
+    assert start is not None
+    assert same.fit(X, Y).predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize("make", [lambda final: final, pipeline])
+def test_names_of_features_make_no_warning(tmp_path, make, recwarn):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = make(SMTLClassifier(tol=1e-2)).fit(frame, Y)
+    save_model(model, tmp_path / "m.skops")
+    same = load_model(tmp_path / "m.skops")
+    write_report(
+        same, Dataset(X, Y, tuple("abcdef")), tmp_path / "m.html", metadata=model_metadata(tmp_path / "m.skops")
+    )
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 def test_every_cut_and_every_changed_byte_is_found(good, tmp_path):

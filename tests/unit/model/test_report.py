@@ -16,6 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from smtl import SMTLClassifier
 from smtl.datasets import Dataset
+from smtl.datasets.checksum import checksum
 from smtl.model.report import write_report
 from smtl.model.report.cuts import bins, cut_points
 from smtl.model.report.figures import most_cuts
@@ -116,6 +117,31 @@ def test_the_page_is_small_and_tells_what_it_leaves_out(tmp_path):
         for task in embedded(tmp_path / "report.html")["tasks"]
     )
     assert most_cuts(100) * 100 <= 100_000
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_a_model_without_names_takes_labels_by_position(tmp_path, single):
+    X, Y = songs()
+    Y = Y[:, :1] if single else Y[:, :2]
+    rows = ~np.isnan(Y[:, 0])
+    names = ("calm", "sad")[: Y.shape[1]]
+    model = SMTLClassifier(penalty="ridge").fit(X[rows], Y[rows][:, 0] if single else Y[rows])
+    data = Dataset(X[rows], Y[rows], tuple("abcdef"), names)
+    found = write_report(model, data, tmp_path / "report.html")
+    assert [task["name"] for task in found["tasks"]] == list(names)
+    assert [task["positives"] for task in found["tasks"]] == Y[rows].sum(axis=0).tolist()
+    with pytest.raises(ValueError, match=rf"there must be {len(names)} labels, as the model has, got 3 instead"):
+        write_report(model, Dataset(X, songs()[1][:, :3], None, ("c", "s", "n")), tmp_path / "report.html")
+
+
+def test_ignored_columns_do_not_hide_the_training_data(tmp_path):
+    X, Y = songs()
+    model = SMTLClassifier(penalty="ridge").fit(X, Y[:, 1])
+    metadata = {"data": {"checksum": checksum(Dataset(X, Y[:, [1]]))}}
+    more = Dataset(np.column_stack([X, np.eye(300)[:, :2]]), Y[:, [1]], (*"abcdef", "id=r0", "id=r1"))
+    for data, ignored in ((Dataset(X, Y[:, [1]]), ["id"]), (more, ["id"])):
+        found = write_report(model, data, tmp_path / "report.html", metadata=metadata, ignored=ignored)
+        assert found["training_data"]
 
 
 def test_bad_input_is_told(tmp_path):

@@ -70,7 +70,7 @@ def test_any_cell_is_a_number_where_the_reader_says_so(text):
 
 cells = st.one_of(
     st.floats(allow_nan=False).map(repr),
-    st.sampled_from(["", "?", "NA", " 1", "2 ", '"3"', '" 4"', "-0", "1e400", "inf"]),
+    st.sampled_from(["", "?", "NA", "NULL", "#N/A", "-", " 1", "2 ", '"3"', '" 4"', "-0", "1e400", "inf"]),
 )
 words = st.text(alphabet='ab ,"\né?', max_size=6)
 
@@ -99,7 +99,7 @@ def test_pieces_are_what_the_whole_is(rows, size, windows):
     np.testing.assert_array_equal(numbers, [[number(row[2]), number(row[0])] for row in expected])
     texts = [text for part in parts for text in part[1]["word"]]
     stripped = [row[1].strip() for row in expected]
-    assert texts == [None if word in csv_blocks.MISSING else word for word in stripped]
+    assert texts == [None if word in csv_blocks.EMPTY else word for word in stripped]
 
 
 def test_it_reads_what_the_reader_of_data_sets_reads(tmp_path):

@@ -18,7 +18,7 @@ from smtl.model.report.figures import details, measured
 from smtl.model.report.page import report_page
 from smtl.model.report.words import mapping
 from smtl.model.scores import classifier_of, task_scores
-from smtl.model.training import check_finite, targets_for
+from smtl.model.training import by_position, check_finite, targets_for, without_columns
 
 __all__ = ["write_report"]
 
@@ -41,7 +41,7 @@ def write_report(
     model : SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model. A pipeline's steps before the classifier must keep the features as they are, as scalers do.
     data : Dataset
-        Rows with labels, whose columns are matched with the model's by name.
+        Rows with labels, whose columns are matched with the model's by name, or by position if it has none.
     path : path-like
         The page; it takes its place only once it is whole.
     metadata : mapping, optional
@@ -89,9 +89,12 @@ def write_report(
     if data.X.shape[0] == 0:
         raise ValueError("the data must have rows, got none.")
     tell("Scoring the rows")
+    data = without_columns(data, ignored, missing="ignore")
     check_finite(data)
-    X = arranged(data, known["features"], known["named_features"], ignored)
+    X = arranged(data, known["features"], known["named_features"])
     truth = targets_for(data, known["tasks"], classifier_of(model))
+    if data.label_names is not None and by_position(data.label_names, known["tasks"], classifier_of(model)):
+        known["tasks"] = list(data.label_names)
     scores = task_scores(model, X, data.tasks if known["kind"] == "tasks" else None)
     found = measured(model, known["tasks"], known["kind"], truth, scores)
     trained = mapping(known.get("data")).get("checksum")

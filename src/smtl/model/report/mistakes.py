@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from smtl.model.scores import classifier_of
+from smtl.model.scores import classifier_of, columns_in_order
 
 __all__ = ["explained", "surest"]
 
@@ -87,7 +87,8 @@ def explained(
     place = {row: k for k, row in enumerate(rows.tolist())}
     Z = X[rows]
     if len(rows) and isinstance(model, Pipeline) and len(model.steps) > 1:
-        Z = model[:-1].transform(Z)
+        with columns_in_order():
+            Z = model[:-1].transform(Z)
     found = []
     for row, task in cells:
         values = Z[[place[row]]]
