@@ -60,16 +60,7 @@ def scores(model, X):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [
-        *METHODS,
-        BinaryRelevance(LinearSVC()),
-        LabelPowerset(LinearSVC()),
-        RAkEL(LinearSVC()),
-        HOMER(LabelPowerset()),
-        MLCSSP(LinearSVC()),
-    ]
-)
+@parametrize_with_checks([*METHODS, BinaryRelevance(LinearSVC()), LabelPowerset(LinearSVC())])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -45,6 +45,6 @@ def test_it_is_the_core_with_the_error_rate(penalty):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([MTLClassifier(), MTLClassifier("trace")])
+@parametrize_with_checks([MTLClassifier()])
 def test_scikit_learn_check(estimator, check):
     check(estimator)

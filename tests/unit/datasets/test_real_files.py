@@ -7,7 +7,7 @@ import scipy.io.arff
 import scipy.sparse as sp
 
 import real_data
-from smtl.datasets import read, read_csv, read_matlab, read_mulan, read_svmlight
+from smtl.datasets import read, read_csv, read_matlab, read_mulan
 
 pytestmark = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
 
@@ -78,18 +78,6 @@ def test_sparse_arff_against_liac_arff():
 def test_the_order_of_yeasts_labels():
     names = read(real_data.DATA / "yeast/yeast.arff").label_names
     assert names == tuple(f"Class{i}" for i in (1, 2, 3, 6, 4, 10, 11, 5, 7, 8, 9, 12, 13, 14))
-
-
-def test_mediamill():
-    parts = {}
-    for part, n in (("train", 30993), ("test", 12914)):
-        path = real_data.DATA / f"mediamill/mediamill-{part}.svm.bz2"
-        parts[part] = read_svmlight(path, n_features=120, labels=101)
-        assert parts[part].X.shape == (n, 120)
-    Y = np.vstack([part.Y for part in parts.values()])
-    assert Y.shape == (43907, 101)
-    assert Y.sum() == 192118
-    assert (Y.sum(axis=1) == 0).sum() == 1730
 
 
 def test_classes_in_csv():

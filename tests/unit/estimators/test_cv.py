@@ -174,15 +174,6 @@ def test_a_folds_cuts_have_not_seen_its_rows(multilabel, cv):
     assert held.without(len(folds)).all()
 
 
-def test_one_split_is_cut_by_itself(multilabel):
-    X, Y = multilabel
-    model = SMTLClassifierCV("auc", Cs=[1.0], cv=[(np.arange(20, 150), np.r_[:20, 150:200])], scoring="f1_macro").fit(
-        X, Y
-    )
-    assert model.scores_.shape == (1, 1)
-    assert model.scores_[0, 0] > 0.0
-
-
 @pytest.mark.parametrize("threshold", ["per-task", "shared", "smoothed", 2.0, -2.0])
 @pytest.mark.parametrize("refit", [True, False])
 def test_constant_tasks_keep_their_answer(multilabel, threshold, refit):

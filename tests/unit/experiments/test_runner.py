@@ -191,7 +191,7 @@ def test_a_script_needs_no_guard_and_may_have_a_method_in_a_module_beside_it(tmp
     (tmp_path / "script.py").write_text(textwrap.dedent(UNGUARDED))
     (tmp_path / "beside.py").write_text(textwrap.dedent(BESIDE))
     command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "study")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
@@ -210,7 +210,7 @@ def test_a_method_of_a_guarded_script_itself(tmp_path):
     """
     (tmp_path / "script.py").write_text(textwrap.dedent(code))
     command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "study")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
