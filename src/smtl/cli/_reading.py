@@ -6,6 +6,7 @@ import csv
 import functools
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,6 +124,34 @@ def one_line_errors() -> Iterator[None]:
         if error.strerror is None:
             raise CommandError(str(error)) from error
         raise CommandError(f"{error.filename}: {error.strerror}.") from error
+
+
+def as_flags(reading: dict[str, Any]) -> str:
+    """Return what the next command on the same file must be told, as it stands on the command line.
+
+    Parameters
+    ----------
+    reading : dict
+        The options as the user gave them; None for those not given.
+
+    Returns
+    -------
+    str
+        How the file is laid out; and, where its columns have no names that the model could know, their roles.
+
+    Examples
+    --------
+    >>> as_flags({"header": True, "last": 2, "separator": ";"})
+    " --last 2 --no-header --separator ';'"
+    >>> as_flags({"last": 2})
+    ''
+    """
+    roles = ("labels", "last", "class_column", "tasks") if reading.get("header") else ()
+    words: list[str] = []
+    for key, (kind, flag, _, _) in _OPTIONS.items():
+        if reading.get(key) and key in (*roles, "header", "separator", "skip"):
+            words += [flag] if kind is bool else [flag, str(reading[key])]
+    return f" {shlex.join(words)}" if words else ""
 
 
 def _in_options(message: str) -> str:

@@ -13,7 +13,7 @@ import typer
 
 from smtl.cli._choices import NamedChoices, check_metric_name, check_penalty_name
 from smtl.cli._model_options import Json, figure, list_of, plain_table, read_for_model
-from smtl.cli._reading import one_line_errors, with_reading_options
+from smtl.cli._reading import as_flags, one_line_errors, with_reading_options
 from smtl.cli._saving import save, summary_of
 from smtl.cli._writable import check_writable
 
@@ -200,12 +200,12 @@ def _print(console: Console, summary: dict[str, Any], source: str, out: Path, re
     lines["Model"] = str(out)
     for name, value in lines.items():
         console.print(f"{name + ':':<18}{value}", markup=False, soft_wrap=True)
-    model = shlex.quote(str(out))
+    model, data = shlex.quote(str(out)), shlex.quote(source) + as_flags(reading)
     console.print("\nNext:", soft_wrap=True)
     for command in (
         f"smtl inspect {model}",
-        f"smtl evaluate {model} {shlex.quote(source)}",
-        f"smtl predict {model} {shlex.quote(source)} -o answers.csv",
-        f"smtl report {model} {shlex.quote(source)} -o report.html",
+        f"smtl evaluate {model} {data}",
+        f"smtl predict {model} {data} -o answers.csv",
+        f"smtl report {model} {data} -o report.html",
     ):
         console.print(f"    {command}", markup=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as to_json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -116,6 +116,20 @@ def _format(out: str, form: str | None, json: bool) -> str:
     return form or FORMATS[suffix]
 
 
+def _by_position(
+    names: Sequence[str], reading: dict[str, Any], others: Collection[str], n_features: int, source: str
+) -> list[str]:
+    """Return the columns that are features, in their order, where neither the file nor the model has names."""
+    labels = {*list_of(reading.get("labels")), reading.get("class_column"), reading.get("tasks")}
+    found = [name for name in names[: len(names) - (reading.get("last") or 0)] if name not in labels | set(others)]
+    if len(found) != n_features:
+        raise CommandError(
+            f"{source} must have {n_features} columns of features, as the training data had, got {len(found)} instead. "
+            "Labels: --last NUMBER or --labels NUMBERS, others: --ignore NUMBERS."
+        )
+    return found
+
+
 @contextmanager
 def _columns(
     source: str,
@@ -142,6 +156,9 @@ def _columns(
             tell_new_values(data, metadata)
             return
         others = {*set.union(*other_columns(metadata).values()), *keep, *ignore}
+        if reading.get("header") and not metadata["named_features"]:
+            features = _by_position(table.names, reading, {*keep, *ignore}, len(features), source)
+            others = set(table.names) - set(features)
         if unknown := [name for name in keep if name not in table.names]:
             raise CommandError(f"--keep must name columns of the data, got {unknown[0]!r} instead.")
         try:
