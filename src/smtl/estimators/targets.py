@@ -69,7 +69,7 @@ class Targets:
         return np.flatnonzero((n_pos > 0) & (n_neg > 0))
 
     def constants(self) -> npt.NDArray[np.float64]:
-        r"""Return the score of each task if it is not learnt: yes where all its labels are, otherwise no.
+        r"""Return the score of each task if it is not learnt: yes where most of its labels are, otherwise no.
 
         Returns
         -------

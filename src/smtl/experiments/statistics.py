@@ -11,7 +11,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-__all__ = ["Paired", "Ranks", "cliques", "critical_difference", "holm", "mean_ranks", "paired_tests"]
+__all__ = [
+    "Paired",
+    "Ranks",
+    "cliques",
+    "critical_difference",
+    "holm",
+    "iman_davenport_f",
+    "mean_ranks",
+    "paired_tests",
+]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -221,11 +230,33 @@ def mean_ranks(values: npt.ArrayLike, alpha: float = 0.05) -> Ranks:
     if np.all(table == table[:, :1]):
         return Ranks(ranks, 1.0, 1.0, difference, np.ones((k, k)))
     test = stats.friedmanchisquare(*table.T)
-    chi2 = float(test.statistic)
-    room = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / room if room > 1e-9 else np.inf
+    f = iman_davenport_f(float(test.statistic), n, k)
     iman_davenport = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
     return Ranks(ranks, float(test.pvalue), iman_davenport, difference, _nemenyi(ranks, n))
+
+
+def iman_davenport_f(chi2: float, n_datasets: int, n_methods: int) -> float:
+    r"""Return Iman and Davenport's statistic, :math:`\frac{(n - 1) \chi^2}{n (k - 1) - \chi^2}`.
+
+    Parameters
+    ----------
+    chi2 : float
+        Friedman's statistic.
+    n_datasets, n_methods : int
+        n and k.
+
+    Returns
+    -------
+    float
+        Infinite where all data sets rank the methods alike.
+
+    Examples
+    --------
+    >>> round(iman_davenport_f(9.28, 14, 4), 2)
+    3.69
+    """
+    room = n_datasets * (n_methods - 1) - chi2
+    return (n_datasets - 1) * chi2 / room if room > 1e-9 else math.inf
 
 
 def _nemenyi(ranks: Float, n: int) -> Float:

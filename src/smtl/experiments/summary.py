@@ -251,13 +251,13 @@ def _paper(results: Results, name: dict[str, str]) -> str:
 
 def _tests(results: Results, name: dict[str, str], tests: Tests) -> str:
     ours = smtl_variants(results)
-    sentences = []
+    sentences, tested = [], False
     for measure in PAPER_MEASURES:
         chosen = chosen_variant(results, measure)
         if chosen is None or not ours:
             continue
         paired = tests.get((measure, chosen)) or results.paired(measure, chosen)
-        met = [(tested.test, tested.corrected) for (_, method), tested in paired.items() if method not in ours]
+        met = [(found.test, found.corrected) for (_, method), found in paired.items() if method not in ours]
         if not met:
             continue
         better = sum(test.difference > 0 for test, _ in met)
@@ -270,12 +270,13 @@ def _tests(results: Results, name: dict[str, str], tests: Tests) -> str:
             up = sum(test.difference > 0 and p < ALPHA for test, p in met)
             down = sum(test.difference < 0 and p < ALPHA for test, p in met)
             text += f" (significantly in {up} and in {down})"
+            tested = True
         sentences.append(text)
     if not sentences:
         return ""
     begin = "The SMTL variant that does best is set against every method that is not SMTL, on every data set."
     text = f"{begin} {_capital('; '.join(sentences))}."
-    if "significantly" in text:
+    if tested:
         text += " Significance is by the t-test corrected for splits that share rows, after Holm's correction."
     return text
 

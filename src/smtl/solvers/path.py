@@ -38,7 +38,8 @@ def grid_of_Cs(Cs: int | str | Iterable[float], lowest: float) -> Float:
     Parameters
     ----------
     Cs : int, "paper" or iterable of float
-        How many values, from ``lowest`` over three decades; the grid of the paper; or the values.
+        How many values, from ``lowest`` over three decades (a single one is the middle); the grid of the paper; or
+        the values.
     lowest : float
         Where the grid begins if Cs is a number: the data's own `critical_C`.
 

@@ -19,6 +19,7 @@ from smtl.experiments.report import html, record_tables, study_tables
 from smtl.experiments.report.html import attributes
 from smtl.experiments.report.material import Material, file_name
 from smtl.experiments.results import Results, sign_of
+from smtl.experiments.statistics import iman_davenport_f
 from smtl.experiments.summary import ALPHA, listed, summary
 from smtl.experiments.tables import p_value
 from smtl.pages import definitions, paragraph, picture
@@ -177,7 +178,8 @@ def _tested(ranking: Ranking) -> str:
     if not ranking.tested:
         return f"{told}; too few for Friedman's test."
     p, q = ranking.tests.friedman, ranking.tests.iman_davenport
-    chi2, f = stats.chi2.isf(p, k - 1), stats.f.isf(q, k - 1, (k - 1) * (n - 1))
+    chi2 = float(stats.chi2.isf(p, k - 1))
+    f = iman_davenport_f(chi2, n, k)  # not from its own p-value, which may be too small to tell
     parts = []
     for name, value, at in (("Friedman's chi-squared", chi2, p), ("Iman and Davenport's F", f, q)):
         statistic = f" = {value:.2f}," if math.isfinite(value) else ""
