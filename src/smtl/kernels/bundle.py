@@ -26,22 +26,31 @@ def dot(a, b):
 
 
 @njit(cache=True, nogil=True)
-def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, L, active, n_active, W, mixed, mixed_delta):
+def w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha, size, t, L, active, n_active):
     """Minimise ``C max_k (delta_k - w' G_k) + mu/2 |w - b|^2`` for each task (a row of ``B``) into ``W``.
 
     ``alpha`` has the weights of one problem, a row a task; ``mixed`` and ``mixed_delta`` receive the planes mixed with
-    the optimal ones. ``L``, ``active`` and ``n_active`` are what `maximise` leaves for the next time, a row a task.
+    the optimal ones. ``t``, ``L``, ``active`` and ``n_active`` are what `maximise` leaves for the next time, a row a
+    task; ``n_active`` is -1 where they are to be set up.
     """
     m, d = B.shape
     room = delta.shape[1]
+    max_iter = 20 * room
     linear = np.empty(room)
     gradient = np.empty(room)
     for i in range(m):
         n = size[i]
         for k in range(n):
             linear[k] = C * (delta[i, k] - dot(B[i], G[i, k]))
+        scale = C * C / mu
+        if n_active[i] < 0:
+            t[i] = 0.0
+            for k in range(n):
+                t[i] = max(t[i], gram[i, k, k])
+            if t[i] == 0.0:
+                t[i] = 1.0 / scale
         n_active[i] = maximise(
-            gram[i], C * C / mu, linear, alpha[i], n, tol, max_iter, gradient, L[i], active[i], n_active[i]
+            gram[i], scale, linear, alpha[i], n, tol, max_iter, gradient, t[i], L[i], active[i], n_active[i]
         )
         mixed_delta[i] = 0.0
         for f in range(d):
@@ -56,8 +65,22 @@ def w_step(B, C, mu, tol, max_iter, G, delta, gram, alpha, size, L, active, n_ac
 
 
 @njit(cache=True, nogil=True)
-def forget(keep, G, delta, gram, alpha, age, size):
-    """Drop the planes that have been without weight for more than ``keep`` passes."""
+def rename(active, n_active, k, last):
+    """Plane ``k`` is dropped and the last one takes its place; return how many active ones there are, -1 if unknown."""
+    for j in range(n_active):
+        if active[j] == k:
+            return -1  # active with a weight of zero, which rounding brings about
+        if active[j] == last:
+            active[j] = k
+    return n_active
+
+
+@njit(cache=True, nogil=True)
+def forget(keep, G, delta, gram, alpha, age, size, active, n_active):
+    """Drop the planes that have been without weight for more than ``keep`` passes.
+
+    ``active`` and ``n_active`` are those of `w_step`, for each of the problems.
+    """
     for i in range(len(size)):
         n = size[i]
         for k in range(1, n):
@@ -71,6 +94,8 @@ def forget(keep, G, delta, gram, alpha, age, size):
                 k += 1
                 continue
             n -= 1  # the last plane takes its place
+            for a in range(len(alpha)):
+                n_active[a, i] = rename(active[a, i], n_active[a, i], k, n)
             for f in range(G.shape[2]):
                 G[i, k, f] = G[i, n, f]
             delta[i, k] = delta[i, n]

@@ -113,8 +113,8 @@ def balance(primal: float, dual: float) -> float:
     >>> balance(0.11, 0.1)
     1.0
     """
-    factor = float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.2, 5.0))
-    return factor if abs(np.log(factor)) > 0.4 else 1.0
+    factor = min(max(math.sqrt(primal / max(dual, 1e-300)), 0.2), 5.0)
+    return factor if abs(math.log(factor)) > 0.4 else 1.0
 
 
 def norm(A: Float) -> float:

@@ -7,13 +7,16 @@ on the planes (`smtl.solvers.master`).
 Plain ADMM does one iteration on the planes and passes at its S. It gets near the optimum soon, and then swings around
 it; every third pass is therefore at the mean of where S has been, which is several times nearer.
 
-Where passes are dear, which is where tasks have thousands of rows, more is done on the planes to save some of them.
-After the first passes the method is a *level bundle method*, with two master problems on the same planes:
+Where passes are dear, more is done on the planes to save some of them. After the first passes the method is a *level
+bundle method*, with two master problems on the same planes:
 
-- the one without a centre gives the bound, by a few iterations a pass;
+- the one without a centre gives the bound, by some iterations a pass;
 - the other says where to pass next: at the point nearest to the last one where the planes promise a part, but not
   all, of what there is left to gain. Its :math:`\rho` is raised or lowered until that is so. Planes are to be
   trusted only near where they were found; to trust them too far is what the swinging comes from.
+
+It takes a third to a half of the passes. When so many planes have come together that iterations on them cost more than
+that saves, it is plain ADMM again.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import first_mu, norm
+from smtl.solvers.admm import first_mu
 from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
-from smtl.solvers.master import Master
+from smtl.solvers.master import Master, compiled_prox
 from smtl.solvers.planes import Bundle
 from smtl.solvers.problem import Problem
 
@@ -37,15 +40,18 @@ Float: TypeAlias = npt.NDArray[np.float64]
 # The W-step and the intercept are solved to this fraction of the gap: to more of it while the gap is large, where
 # precision would be wasted, than near the end, where the lack of it would stall the outer iterations.
 INNER_TOL_FIRST, INNER_TOL_LAST = 3e-2, 1e-3
-# So many passes are those of plain ADMM in any case.
+# So many passes are those of plain ADMM, unless there are planes to start with.
 FIRST_PASSES = 8
 # The level method's iterations a pass: so many for the bound, at most so many for the next point, which is near enough
 # when the last one has moved it by this part of its distance from the centre.
-BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 6, 20, 0.1
+BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 15, 40, 0.05
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
-# A pass must cost at least so many iterations, with so many planes a task, for the level method to be worth it.
-STEPS_A_PASS, PLANES = 100.0, 40
+# A pass must cost at least so many iterations on the planes for the level method to be worth it.
+STEPS_A_PASS = 8.0
+# What is not multiplications costs as much as so many: around a pass, around an iteration that is not compiled, and for
+# singular values, of which the rest is the cube of the smaller side.
+AROUND_A_PASS, AROUND_A_STEP, AROUND_VALUES, CUBE = 6e5, 1.5e5, 4e4, 10.0
 # Without it, from this pass on every third is at the mean of S, which forgets at this rate, at first faster (3 / n).
 MEAN_FROM, MEAN_EVERY, MEAN_RATE = 15, 3, 0.015
 
@@ -78,6 +84,7 @@ def solve_bundle(
     if start is None:
         start = Start(np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m))
     shift, here, mean = start.shift.copy(), start.S, start.S
+    first_passes = FIRST_PASSES if start.bundle is None else 1
     bundle, certificate, history = start.bundle or Bundle(d, m), Certificate(), History(verbose)
     bundle.keep_active()
     if start.certificate is not None:
@@ -92,12 +99,17 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        for _ in range(BOUND_STEPS if ahead else 1):
-            mixed = bound.step(problem, C * inner_tol)
+        mixed = bound.steps(problem, BOUND_STEPS if ahead else 1, C * inner_tol)
         certificate.see_planes(problem, *mixed)
         if certificate.gap > tol:
-            if n_iter == FIRST_PASSES and _passes_are_dear(problem):
-                bundle.share_weights()
+            if n_iter >= first_passes and not _passes_are_dear(problem, bundle):
+                if ahead:
+                    mean = certificate.W
+                    bound.start_again(mean)
+                    bundle.take_second_weights()
+                ahead, first_passes = None, max_iter + 1  # for good, as planes become more rather than fewer
+            elif n_iter == first_passes:
+                bundle.give_second_weights()
                 ahead = Ahead(Master(bundle, 1, bound.S, bound.Z, bound.mu), certificate.W)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
@@ -132,10 +144,7 @@ class Ahead:
     def look(self, problem: Problem, certificate: Certificate, tol: float) -> Float:
         """Return the next point; the certificate takes in what was found on the way."""
         master = self.master
-        for _ in range(NEXT_STEPS):
-            mixed = master.step(problem, tol, self.centre, self.rho)
-            if norm(master.S - master.S_old) <= NEXT_TOL * norm(master.S - self.centre):
-                break
+        mixed = master.steps(problem, NEXT_STEPS, tol, self.centre, self.rho, NEXT_TOL)
         certificate.see_planes(problem, *mixed)
         self.centre = master.S
         promised = problem.objective(master.S, master.bundle.highest(master.S))
@@ -145,10 +154,16 @@ class Ahead:
         return self.centre
 
 
-def _passes_are_dear(problem: Problem) -> bool:
+def _passes_are_dear(problem: Problem, bundle: Bundle) -> bool:
     """Return whether a pass over the data costs so much that it pays to save some by iterations on the planes."""
-    d, m = problem.shape
-    return problem.work() >= STEPS_A_PASS * m * PLANES * (d + 2 * PLANES)
+    from smtl.kernels import prox
+
+    step, compiled = bundle.work(), compiled_prox(problem.penalty)
+    if compiled is None:
+        step += AROUND_A_STEP
+    elif compiled[0] == prox.VALUES:
+        step += AROUND_VALUES + CUBE * min(problem.shape) ** 3
+    return problem.work() + AROUND_A_PASS >= STEPS_A_PASS * step
 
 
 def _inner_tol(certificate: Certificate) -> float:

@@ -13,6 +13,9 @@ with :math:`\rho = 0`. The W-step of a task is a quadratic program over its few 
 
 One iteration is: W-step; over-relaxation and the multipliers, :math:`V = 1.4\, W - 0.4\, S + U`;
 :math:`S = \mathrm{prox}(V)` of the penalty and the term in :math:`\rho`; :math:`U = V - S`.
+
+For the penalties of this library many iterations are one call of compiled code, and an iteration costs about as much as
+its quadratic programs. Any other penalty is asked for its prox each time.
 """
 
 from __future__ import annotations
@@ -22,13 +25,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import RELAXATION, balance, is_due, residuals
+from smtl.penalties import L11, L21, Elastic, Penalty, Ridge, Trace
+from smtl.solvers.admm import RELAXATION, balance, is_due, norm, residuals
 from smtl.solvers.planes import Bundle, Mixed
 from smtl.solvers.problem import Problem
 
-__all__ = ["Master"]
+__all__ = ["Master", "compiled_prox"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+
+# How much mu is raised by where the weights are nearly right, and the planes would lead far away from them.
+CAUTION = 10.0
 
 
 class Master:
@@ -57,27 +64,95 @@ class Master:
         """The multipliers."""
         return self.mu * self.U
 
-    def step(self, problem: Problem, tol: float, centre: Float | None = None, rho: float = 0.0) -> Mixed:
-        """Do one iteration, with its W-step to ``tol``, and return the planes that this mixes."""
+    def steps(
+        self, problem: Problem, n: int, tol: float, centre: Float | None = None, rho: float = 0.0, near: float = 0.0
+    ) -> Mixed:
+        """Do up to n iterations, with W-steps to ``tol``, and return the planes that the last one mixes.
+
+        They end where one moves S by no more than ``near`` times its distance from the centre.
+        """
+        if centre is None:
+            centre, near = self.S, 0.0
+        compiled = compiled_prox(problem.penalty)
+        if compiled is not None:
+            return self._compiled_steps(problem, n, tol, centre, rho, near, *compiled)
+        for _ in range(n):
+            mixed = self._step(problem, tol, centre, rho)
+            if norm(self.S - self.S_old) <= near * norm(self.S - centre):
+                break
+        return mixed
+
+    def _step(self, problem: Problem, tol: float, centre: Float, rho: float) -> Mixed:
         mu = self.mu
         self.W, mixed = self.bundle.w_step(problem, self.S - self.U, mu, tol, self.which)
         V = RELAXATION * self.W + (1.0 - RELAXATION) * self.S + self.U
         self.S_old = self.S
-        if centre is None:
-            self.S = problem.prox(V, 1.0 / mu)
-        else:
-            self.S = problem.prox((mu * V + rho * centre) / (mu + rho), 1.0 / (mu + rho))
+        self.S = problem.prox((mu * V + rho * centre) / (mu + rho), 1.0 / (mu + rho))
         self.U = V - self.S
         self.n_iter += 1
         if is_due(self.n_iter):
             self.set_mu(mu * balance(*self.residuals()))
         return mixed
 
+    def _compiled_steps(
+        self, problem: Problem, n: int, tol: float, centre: Float, rho: float, near: float, kind: int, ridge: float
+    ) -> Mixed:
+        from smtl.kernels import master, prox
+
+        S, U, c = self.S.T.copy(), np.array(self.U.T, order="C"), np.ascontiguousarray(centre.T)
+        S_old, W, mixed, mixed_delta = np.empty_like(S), np.empty_like(S), np.empty_like(S), np.empty(len(S))
+        # A trace norm takes a compilation of its own, so that the others need not wait for what only it needs.
+        with_values = True if kind == prox.VALUES else None
+        planes = self.bundle.planes(self.which)
+        self.mu, self.n_iter = master.steps(
+            n, kind, with_values, ridge, problem.C, rho, c, near, tol, self.mu, self.n_iter,
+            S, U, S_old, W, mixed, mixed_delta, *planes,
+        )  # fmt: skip
+        self.S, self.U, self.S_old, self.W = S.T, U.T, S_old.T, W.T
+        return Mixed(mixed_delta, mixed.T)
+
     def set_mu(self, mu: float) -> None:
         """Change mu and leave the multipliers as they are."""
         self.U = self.U * (self.mu / mu)
         self.mu = mu
 
+    def start_again(self, S: Float) -> None:
+        """Go on from other weights, with caution: mu is raised, and soon free to change."""
+        self.S, self.n_iter = np.asfortranarray(S), 0
+        self.set_mu(CAUTION * self.mu)
+
     def residuals(self) -> tuple[float, float]:
         """Return the primal and the dual residual of the last iteration."""
         return residuals(self.W, self.S, self.S_old, self.Z, self.mu)
+
+
+def compiled_prox(penalty: Penalty) -> tuple[int, float] | None:
+    """Return which compiled prox is a penalty's, and the weight of the ridge term beside it; None if there is none.
+
+    Parameters
+    ----------
+    penalty : Penalty
+        The penalty. A subclass may have another prox, so that only the library's own classes have a compiled one.
+
+    Returns
+    -------
+    tuple of int and float, or None
+        One of the numbers of `smtl.kernels.prox`, and the weight.
+
+    Examples
+    --------
+    >>> compiled_prox(Elastic(L21(), ridge=0.5))
+    (2, 0.5)
+    """
+    from smtl.kernels import prox
+
+    if type(penalty) is Elastic:
+        compiled = compiled_prox(penalty.penalty)
+        return None if compiled is None else (compiled[0], compiled[1] + penalty.ridge)
+    kinds = {
+        L11: (prox.ENTRIES, 0.0),
+        L21: (prox.FEATURES, 0.0),
+        Trace: (prox.VALUES, 0.0),
+        Ridge: (prox.NOTHING, 1.0),
+    }
+    return kinds.get(type(penalty))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.solvers.base import Solution, Start, solve
+from smtl.solvers.master import CAUTION
 from smtl.solvers.problem import Problem
 
 __all__ = ["PAPER_CS", "grid_of_Cs", "solve_path"]
@@ -20,9 +21,7 @@ Float: TypeAlias = npt.NDArray[np.float64]
 # The default grid goes from the critical C up over so many decades.
 DECADES = 3.0
 
-# mu is raised by this at each step of a path; a solution that took no more passes than UNADAPTED has not brought it
-# down again.
-CAUTION = 10.0
+# mu is raised at each step of a path; a solution that took no more passes than this has not brought it down again.
 UNADAPTED = 3
 
 _TEN = np.arange(1, 11)

@@ -15,6 +15,8 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 # A plane is dropped when it has been without weight for so many passes.
 KEEP = 20
+# The factors of the W-steps are set up anew after so many planes, before rounding errors add up.
+REBUILD = 25
 
 
 class Mixed(NamedTuple):
@@ -51,6 +53,7 @@ class Bundle:
             array[:, 0] = 0.0
         self.alpha[:, :, 0] = 1.0
         self.size = np.ones(n_tasks, dtype=np.int64)
+        self.n_added = 0
 
     def _grow(self, room: int) -> None:
         """Make room for so many planes a task. What lies behind a task's last plane is never read."""
@@ -67,6 +70,7 @@ class Bundle:
             new[tuple(slice(0, length) for length in previous.shape)] = previous
         self.G, self.delta, self.gram, self.alpha, self.age = self.arrays
         # What the W-steps on the same planes leave to one another.
+        self.t = np.empty((2, m))
         self.factor = np.empty((2, m, room, room))
         self.active = np.empty((2, m, room), dtype=np.int64)
         self.n_active = np.full((2, m), -1)
@@ -75,26 +79,47 @@ class Bundle:
         """Drop what is no longer useful and add one plane to each task."""
         from smtl.kernels import bundle
 
-        bundle.forget(KEEP, *self.arrays, self.size)
+        bundle.forget(KEEP, *self.arrays, self.size, self.active, self.n_active)
+        self.n_added += 1
+        if self.n_added % REBUILD == 0:
+            self.n_active[:] = -1
         room = self.delta.shape[1]
         if self.size.max() == room:
             self._grow(2 * room)
         bundle.add(G.T, delta, *self.arrays, self.size)
-        self.n_active[:] = -1
 
     def keep_active(self) -> None:
         """Drop the planes without weight: those that another C has no use for would only slow the W-step down."""
         from smtl.kernels import bundle
 
-        self.alpha[1], self.alpha[1, :, 0] = 0.0, 1.0  # or they would be kept for the second problem's sake
+        self.take_second_weights()
         self.age[:] = 0
-        bundle.forget(0, *self.arrays, self.size)
+        bundle.forget(0, *self.arrays, self.size, self.active, self.n_active)
         self.n_active[:] = -1
 
-    def share_weights(self) -> None:
+    def give_second_weights(self) -> None:
         """Give the second problem the weights of the first."""
         self.alpha[1] = self.alpha[0]
         self.n_active[1] = -1
+
+    def take_second_weights(self) -> None:
+        """Take the weights from the second problem, so that no plane is kept for its sake."""
+        self.alpha[1], self.alpha[1, :, 0] = 0.0, 1.0
+        self.n_active[1] = -1
+
+    def planes(self, which: int) -> tuple[npt.NDArray[Any], ...]:
+        """Return what a W-step of the problem ``which`` of the two takes, a row a task."""
+        return (
+            self.G,
+            self.delta,
+            self.gram,
+            self.alpha[which],
+            self.size,
+            self.t[which],
+            self.factor[which],
+            self.active[which],
+            self.n_active[which],
+        )
 
     def w_step(self, problem: Problem, B: Float, mu: float, tol: float, which: int = 0) -> tuple[Float, Mixed]:
         """Return the W-step at ``B``, and the planes mixed as it has them, for the problem ``which`` of the two."""
@@ -102,17 +127,21 @@ class Bundle:
 
         b = np.ascontiguousarray(B.T)
         W, mixed, mixed_delta = np.empty_like(b), np.empty_like(b), np.empty(len(b))
+        planes = self.planes(which)
 
         def work(first: int, last: int) -> None:
             part = slice(first, last)
             bundle.w_step(
-                b[part], problem.C, mu, tol, 20 * self.delta.shape[1], self.G[part], self.delta[part], self.gram[part],
-                self.alpha[which, part], self.size[part], self.factor[which, part], self.active[which, part],
-                self.n_active[which, part], W[part], mixed[part], mixed_delta[part],
-            )  # fmt: skip
+                b[part], problem.C, mu, tol, W[part], mixed[part], mixed_delta[part], *[array[part] for array in planes]
+            )
 
         problem.for_each_group(work)
         return W.T, Mixed(mixed_delta, mixed.T)
+
+    def work(self) -> float:
+        """Return about how many multiplications a W-step takes."""
+        n = self.size
+        return float(np.sum(n * (self._shape[0] + 3 * n)))
 
     def highest(self, W: Float) -> float:
         """Return the sum over the tasks of the highest plane's value at W, which the losses are not below."""

@@ -30,9 +30,18 @@ def test_add_and_forget_as_a_list_would(keep):
     G, delta, _, alpha, age = arrays
     # The twin: for each task, planes as [offset, slope, weights, passes without weight].
     twin = [[[0.0, np.zeros(D), (1.0, 1.0), 0]] for _ in range(M)]
-    dropped = 0
+    dropped = unknown = 0
+    active, n_active = np.zeros((2, M, ROOM), dtype=np.int64), np.full((2, M), -1)
     for _ in range(25):
-        bundle.forget(keep, *arrays, size)
+        offsets = [[delta[i, active[a, i, : n_active[a, i]]] for i in range(M)] for a in range(2)]
+        bundle.forget(keep, *arrays, size, active, n_active)
+        for a, i in np.ndindex(2, M):
+            # The active planes are the same ones, wherever they are now; unless one of them is gone.
+            if set(offsets[a][i]) <= set(delta[i, : size[i]]):
+                np.testing.assert_array_equal(delta[i, active[a, i, : n_active[a, i]]], offsets[a][i])
+            else:
+                assert n_active[a, i] == -1
+                unknown += 1
         for i, planes in enumerate(twin):
             for plane in planes[1:]:
                 plane[3] = 0 if max(plane[2]) > 0 else plane[3] + 1
@@ -57,8 +66,12 @@ def test_add_and_forget_as_a_list_would(keep):
             alpha[:, i, :n] = rng.dirichlet(np.ones(n), size=2) * (rng.random((2, n)) < 0.2)
             for k in range(n):
                 by_offset[delta[i, k]][2] = tuple(alpha[:, i, k])
+            for a in range(2):
+                chosen = rng.permutation(np.flatnonzero((alpha[a, i, :n] > 0) | (rng.random(n) < 0.05)))
+                active[a, i, : len(chosen)], n_active[a, i] = chosen, len(chosen)
         assert_gram(arrays, size)
     assert dropped > 0 or keep == 100
+    assert unknown == 0 or dropped > 0
 
 
 def test_the_first_plane_and_those_with_weight_stay():
@@ -70,7 +83,7 @@ def test_the_first_plane_and_those_with_weight_stay():
     alpha[0, :, :5] = [0.0, 1.0, 0.0, 0.0, 0.0]
     alpha[1, :, :5] = [0.0, 0.5, 0.0, 0.5, 0.0]
     before = G.copy()
-    bundle.forget(0, *arrays, size)
+    bundle.forget(0, *arrays, size, np.empty((2, M, ROOM), dtype=np.int64), np.full((2, M), -1))
     assert size.tolist() == [3] * M
     for i in range(M):
         assert delta[i, 0] == 0.0
@@ -92,8 +105,8 @@ def run(rng, n, C, mu, tol):
     arrays, size = random_bundle(rng, n)
     G, delta, gram, alpha, _ = arrays
     B, W, mixed, mixed_delta = rng.normal(size=(M, D)), np.empty((M, D)), np.empty((M, D)), np.empty(M)
-    alone = np.empty((M, ROOM, ROOM)), np.empty((M, ROOM), dtype=np.int64), np.full(M, -1)
-    bundle.w_step(B, C, mu, tol, 100_000, G, delta, gram, alpha[1], size, *alone, W, mixed, mixed_delta)
+    alone = np.empty(M), np.empty((M, ROOM, ROOM)), np.empty((M, ROOM), dtype=np.int64), np.full(M, -1)
+    bundle.w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha[1], size, *alone)
     return arrays, B, W, mixed, mixed_delta
 
 

@@ -40,6 +40,11 @@ def draw(rng, n):
     return G @ G.T, 10.0 ** rng.uniform(-1, 1), linear, alpha
 
 
+def lift(K, scale):
+    """A number of the size of the diagonal."""
+    return np.diag(K).max() or 1.0 / scale
+
+
 def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     """Solve in arrays with room to spare, as in a bundle; return weights and gradient."""
     n, room = len(linear), len(linear) + 3
@@ -48,7 +53,18 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     factor = np.full((room, room), np.nan)
     active = np.full(room, -1)
     n_active = maximise(
-        wide, scale, np.append(linear, [np.nan] * 3), weights, n, tol, max_iter, gradient, factor, active, -1
+        wide,
+        scale,
+        np.append(linear, [np.nan] * 3),
+        weights,
+        n,
+        tol,
+        max_iter,
+        gradient,
+        lift(K, scale),
+        factor,
+        active,
+        -1,
     )
     assert np.isnan(weights[n:]).all()
     assert set(np.flatnonzero(weights[:n])) <= set(active[:n_active].tolist())
@@ -103,10 +119,11 @@ def test_a_call_that_goes_on_from_the_last_one():
         n = 8
         K, scale, linear, alpha = draw(rng, n)
         gradient, factor, active, n_active = np.empty(n), np.empty((n, n)), np.empty(n, dtype=np.int64), -1
+        t = lift(K, scale)
         for _ in range(6):  # the same planes, other offsets and another scale
             size = 1.0 + np.abs(linear).max() + scale * np.abs(K).max()
             afresh, _ = solve(K, scale, linear, alpha, tol=1e-9 * size)
-            n_active = maximise(K, scale, linear, alpha, n, 1e-9 * size, 100_000, gradient, factor, active, n_active)
+            n_active = maximise(K, scale, linear, alpha, n, 1e-9 * size, 100_000, gradient, t, factor, active, n_active)
             np.testing.assert_allclose(
                 objective(K, scale, linear, alpha), objective(K, scale, linear, afresh), atol=1e-7 * size
             )

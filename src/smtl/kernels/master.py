@@ -1,0 +1,70 @@
+"""ADMM on the planes alone; see `smtl.solvers.master` for the problem. Weights have one row a task here."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from smtl.kernels.bundle import w_step
+from smtl.kernels.prox import ENTRIES, FEATURES, shrink_entries, shrink_features, shrink_values
+from smtl.solvers import admm
+
+balance = njit(cache=True, nogil=True)(admm.balance)
+is_due = njit(cache=True, nogil=True)(admm.is_due)
+
+RELAXATION = admm.RELAXATION
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def distance(a, b):
+    """Return the distance of two vectors."""
+    total = 0.0
+    for k in range(len(a)):
+        total += (a[k] - b[k]) ** 2
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True)
+def steps(
+    n_steps, kind, with_values, ridge, C, rho, centre, near, tol, mu, n_iter, S, U, S_old, W, mixed, mixed_delta,
+    G, delta, gram, alpha, size, t, L, active, n_active,
+):  # fmt: skip
+    """Do up to ``n_steps`` iterations from ``S`` and ``U``, in place; return mu and the number of all so far.
+
+    The penalty is that of the prox ``kind`` plus ``ridge / 2 |W|^2``. The iterations end early where the last one has
+    moved S by no more than ``near`` times its distance from ``centre``. ``S_old`` receives the S before the last one;
+    the rest is as in `smtl.kernels.bundle.w_step`.
+    """
+    B = np.empty(S.shape)
+    b, c, s, s_old, u, w = B.ravel(), centre.ravel(), S.ravel(), S_old.ravel(), U.ravel(), W.ravel()
+    zero = np.zeros(len(s))
+    for _ in range(n_steps):
+        for k in range(len(s)):
+            b[k] = s[k] - u[k]
+        w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha, size, t, L, active, n_active)
+        step = 1.0 / (mu + rho + ridge)
+        for k in range(len(s)):
+            u[k] += RELAXATION * w[k] + (1.0 - RELAXATION) * s[k]
+            s_old[k] = s[k]
+            s[k] = (mu * u[k] + rho * c[k]) * step
+        if kind == ENTRIES:
+            shrink_entries(S, step)
+        elif kind == FEATURES:
+            shrink_features(S, step)
+        elif with_values is not None:  # or the branch is not even compiled
+            shrink_values(S, step)
+        for k in range(len(s)):
+            u[k] -= s[k]
+        n_iter += 1
+        moved = distance(s, s_old)
+        if is_due(n_iter):
+            # As in `smtl.solvers.admm.residuals`.
+            primal = distance(w, s) / max(distance(w, zero), distance(s, zero), 1e-300)
+            dual = moved / max(distance(u, zero), 1e-300)
+            factor = balance(primal, dual)
+            mu *= factor
+            for k in range(len(s)):
+                u[k] /= factor
+        if moved <= near * distance(s, c):
+            break
+    return mu, n_iter

@@ -1,0 +1,92 @@
+"""The compiled prox and the compiled iterations against those of `smtl.penalties`."""
+
+import numpy as np
+import pytest
+
+from smtl.kernels import prox
+from smtl.metrics import AUC, F1
+from smtl.penalties import L11, L21, Elastic, Ridge, Trace
+from smtl.solvers import Problem, solve
+from smtl.solvers.master import Master, compiled_prox
+from smtl.solvers.planes import Bundle
+from smtl.tasks import SharedRows
+
+SHRINK = {L11: prox.shrink_entries, L21: prox.shrink_features, Trace: prox.shrink_values}
+
+
+@pytest.mark.parametrize("penalty", SHRINK)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 9), (9, 4), (5, 5)])
+def test_as_the_penalty_has_it(penalty, shape):
+    rng = np.random.default_rng()
+    for size in (1e-170, 1e-3, 1.0, 1e150):
+        for step in (1e-3, 0.3, 1.0, 30.0):
+            # Of low rank but for a little, with a feature and a task of zeros.
+            W = np.outer(rng.normal(size=shape[0]), rng.normal(size=shape[1])) + 0.1 * rng.normal(size=shape)
+            W[rng.integers(shape[0])] = 0.0
+            W[:, rng.integers(shape[1])] = 0.0
+            W *= size
+            expected = penalty().prox(W.T, step * size).T
+            SHRINK[penalty](W, step * size)
+            np.testing.assert_allclose(W, expected, rtol=0, atol=1e-9 * size)
+            if not expected.any():
+                assert not W.any()  # zeros are exact
+
+
+def draw(rng, metric, penalty):
+    X = rng.normal(size=(40, 6))
+    Y = np.where(X @ rng.normal(size=(6, 3)) + rng.normal(size=(40, 3)) > 0, 1, -1).astype(np.int8)
+    Y[0], Y[1] = 1, -1
+    return Problem(SharedRows(X, Y), metric, penalty, C=10.0 ** rng.uniform(0, 2), with_intercept=True)
+
+
+def own(penalty):
+    """The same penalty, of which the solver cannot know that it is."""
+
+    class Own(type(penalty)):
+        pass
+
+    twin = Own.__new__(Own)
+    twin.__dict__.update(vars(penalty))
+    return twin
+
+
+PENALTIES = [L11(), L21(), Trace(), Ridge(), Elastic(L21(), 0.3), Elastic(Trace(), 2.0), Elastic(Ridge(), 0.5)]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_compiled_iterations_are_those_of_any_penalty(penalty):
+    rng = np.random.default_rng()
+    assert compiled_prox(penalty) is not None
+    assert compiled_prox(own(penalty)) is None
+    assert compiled_prox(Elastic(own(penalty), 0.5)) is None
+    problem = draw(rng, AUC(), penalty)
+    d, m = problem.shape
+    masters = []
+    planes = [problem.planes(np.asfortranarray(rng.normal(size=(d, m))), np.zeros(m)) for _ in range(8)]
+    centre, S, Z = (np.asfortranarray(rng.normal(size=(d, m))) for _ in range(3))
+    for twin in (penalty, own(penalty)):
+        bundle = Bundle(d, m)
+        for delta, G, _ in planes:
+            bundle.add(G, delta)
+        problem.penalty = twin
+        master = Master(bundle, 0, S, Z, 3.0)
+        masters.append((master, master.steps(problem, 12, 1e-10)))
+        masters.append((master, master.steps(problem, 40, 1e-10, centre, 0.7, 1e-3)))
+    for (one, mixed), (other, expected) in zip(masters[:2], masters[2:], strict=True):
+        assert one.n_iter == other.n_iter
+        assert one.mu == pytest.approx(other.mu)
+        np.testing.assert_allclose(mixed.G, expected.G, atol=1e-6)
+        np.testing.assert_allclose(one.S, other.S, atol=1e-6)
+        np.testing.assert_allclose(one.Z, other.Z, atol=1e-6 * (1 + np.abs(other.Z).max()))
+        np.testing.assert_allclose(one.residuals(), other.residuals(), atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_the_same_optimum_either_way(penalty):
+    rng = np.random.default_rng()
+    problem = draw(rng, F1(), penalty)
+    compiled = solve(problem, tol=1e-6, max_iter=5000).certificate
+    problem.penalty = own(penalty)
+    called = solve(problem, tol=1e-6, max_iter=5000).certificate
+    assert compiled.objective == pytest.approx(called.objective, rel=2e-6)
+    assert max(compiled.bound, called.bound) <= min(compiled.objective, called.objective) * (1 + 1e-12)
