@@ -26,18 +26,22 @@ def distance(a, b):
 
 @njit(cache=True, nogil=True)
 def steps(
-    n_steps, kind, with_values, ridge, C, rho, centre, near, tol, mu, n_iter, S, U, S_old, W, mixed, mixed_delta,
+    n_steps, kind, with_values, ridge, C, rho, centre, near, tol, mu, n_iter, S, U, mixed, mixed_delta,
     G, delta, gram, alpha, size, t, L, active, n_active,
 ):  # fmt: skip
-    """Do up to ``n_steps`` iterations from ``S`` and ``U``, in place; return mu and the number of all so far.
+    """Do up to ``n_steps`` iterations from ``S`` and ``U``, in place.
+
+    Returns mu, the number of all iterations so far, and the primal and dual residual of the last.
 
     The penalty is that of the prox ``kind`` plus ``ridge / 2 |W|^2``. The iterations end early where the last one has
-    moved S by no more than ``near`` times its distance from ``centre``. ``S_old`` receives the S before the last one;
-    the rest is as in `smtl.kernels.bundle.w_step`.
+    moved S by no more than ``near`` times its distance from ``centre``. The rest is as in `w_step`.
     """
     B = np.empty(S.shape)
-    b, c, s, s_old, u, w = B.ravel(), centre.ravel(), S.ravel(), S_old.ravel(), U.ravel(), W.ravel()
+    W = np.empty(S.shape)
+    b, c, s, u, w = B.ravel(), centre.ravel(), S.ravel(), U.ravel(), W.ravel()
+    s_old = np.empty(len(s))
     zero = np.zeros(len(s))
+    primal = dual = 0.0
     for _ in range(n_steps):
         for k in range(len(s)):
             b[k] = s[k] - u[k]
@@ -57,14 +61,14 @@ def steps(
             u[k] -= s[k]
         n_iter += 1
         moved = distance(s, s_old)
+        # As in `smtl.solvers.admm.residuals`.
+        primal = distance(w, s) / max(distance(w, zero), distance(s, zero), 1e-300)
+        dual = moved / max(distance(u, zero), 1e-300)
         if is_due(n_iter):
-            # As in `smtl.solvers.admm.residuals`.
-            primal = distance(w, s) / max(distance(w, zero), distance(s, zero), 1e-300)
-            dual = moved / max(distance(u, zero), 1e-300)
             factor = balance(primal, dual)
             mu *= factor
             for k in range(len(s)):
                 u[k] /= factor
         if moved <= near * distance(s, c):
             break
-    return mu, n_iter
+    return mu, n_iter, primal, dual

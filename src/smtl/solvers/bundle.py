@@ -89,8 +89,9 @@ def solve_bundle(
     bundle.keep_active()
     if start.certificate is not None:
         certificate.see_planes(problem, start.certificate.delta, start.certificate.G)
+    most_work = _most_work(problem)
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
-    bound, ahead = Master(bundle, 0, start.S, start.Z, start.mu or 1.0), None
+    bound, ahead = Master(problem, bundle, 0, start.S, start.Z, start.mu or 1.0), None
     for n_iter in range(1, max_iter + 1):
         delta, G, value = problem.planes(here, shift, eps=inner_tol)
         objective = problem.objective(here, value)
@@ -99,10 +100,10 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        mixed = bound.steps(problem, BOUND_STEPS if ahead else 1, C * inner_tol)
+        mixed = bound.steps(BOUND_STEPS if ahead else 1, C * inner_tol)
         certificate.see_planes(problem, *mixed)
         if certificate.gap > tol:
-            if n_iter >= first_passes and not _passes_are_dear(problem, bundle):
+            if n_iter >= first_passes and bundle.work() > most_work:
                 if ahead:
                     mean = certificate.W
                     bound.start_again(mean)
@@ -110,15 +111,15 @@ def solve_bundle(
                 ahead, first_passes = None, max_iter + 1  # for good, as planes become more rather than fewer
             elif n_iter == first_passes:
                 bundle.give_second_weights()
-                ahead = Ahead(Master(bundle, 1, bound.S, bound.Z, bound.mu), certificate.W)
+                ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
-                here = ahead.look(problem, certificate, C * inner_tol)
+                here = ahead.look(certificate, C * inner_tol)
             elif n_iter >= MEAN_FROM and (n_iter + 1) % MEAN_EVERY == 0:
                 here = problem.like(mean, bound.S)
             else:
                 here = bound.S
-        history.add(objective, certificate, *bound.residuals(), n_iter)
+        history.add(objective, certificate, *bound.residuals, n_iter)
         if certificate.gap <= tol:
             break
     end = Start(bound.S, bound.Z, shift, bound.mu, bundle, certificate)
@@ -141,10 +142,10 @@ class Ahead:
         self.centre = centre
         self.rho = master.mu
 
-    def look(self, problem: Problem, certificate: Certificate, tol: float) -> Float:
+    def look(self, certificate: Certificate, tol: float) -> Float:
         """Return the next point; the certificate takes in what was found on the way."""
-        master = self.master
-        mixed = master.steps(problem, NEXT_STEPS, tol, self.centre, self.rho, NEXT_TOL)
+        master, problem = self.master, self.master.problem
+        mixed = master.steps(NEXT_STEPS, tol, self.centre, self.rho, NEXT_TOL)
         certificate.see_planes(problem, *mixed)
         self.centre = master.S
         promised = problem.objective(master.S, master.bundle.highest(master.S))
@@ -154,16 +155,17 @@ class Ahead:
         return self.centre
 
 
-def _passes_are_dear(problem: Problem, bundle: Bundle) -> bool:
-    """Return whether a pass over the data costs so much that it pays to save some by iterations on the planes."""
+def _most_work(problem: Problem) -> float:
+    """Return the most that a W-step may cost for it to pay to save passes by iterations on the planes."""
     from smtl.kernels import prox
 
-    step, compiled = bundle.work(), compiled_prox(problem.penalty)
+    compiled = compiled_prox(problem.penalty)
+    beside = 0.0
     if compiled is None:
-        step += AROUND_A_STEP
+        beside = AROUND_A_STEP
     elif compiled[0] == prox.VALUES:
-        step += AROUND_VALUES + CUBE * min(problem.shape) ** 3
-    return problem.work() + AROUND_A_PASS >= STEPS_A_PASS * step
+        beside = AROUND_VALUES + CUBE * min(problem.shape) ** 3
+    return (problem.work() + AROUND_A_PASS) / STEPS_A_PASS - beside
 
 
 def _inner_tol(certificate: Certificate) -> float:

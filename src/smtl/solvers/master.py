@@ -43,6 +43,8 @@ class Master:
 
     Parameters
     ----------
+    problem : Problem
+        Whose planes they are.
     bundle : Bundle
         The planes, which may become more and other ones between two steps.
     which : {0, 1}
@@ -53,62 +55,61 @@ class Master:
         The penalty parameter to start with.
     """
 
-    def __init__(self, bundle: Bundle, which: int, S: Float, Z: Float, mu: float) -> None:
+    def __init__(self, problem: Problem, bundle: Bundle, which: int, S: Float, Z: Float, mu: float) -> None:
+        self.problem = problem
         self.bundle = bundle
         self.which = which
         self.S, self.U, self.mu = S, Z / mu, mu
         self.n_iter = 0
+        self.residuals = 0.0, 0.0  # the primal and the dual one of the last iteration
+        self._compiled = compiled_prox(problem.penalty)
 
     @property
     def Z(self) -> Float:
         """The multipliers."""
         return self.mu * self.U
 
-    def steps(
-        self, problem: Problem, n: int, tol: float, centre: Float | None = None, rho: float = 0.0, near: float = 0.0
-    ) -> Mixed:
+    def steps(self, n: int, tol: float, centre: Float | None = None, rho: float = 0.0, near: float = 0.0) -> Mixed:
         """Do up to n iterations, with W-steps to ``tol``, and return the planes that the last one mixes.
 
         They end where one moves S by no more than ``near`` times its distance from the centre.
         """
         if centre is None:
             centre, near = self.S, 0.0
-        compiled = compiled_prox(problem.penalty)
-        if compiled is not None:
-            return self._compiled_steps(problem, n, tol, centre, rho, near, *compiled)
+        if self._compiled is not None:
+            return self._compiled_steps(n, tol, centre, rho, near, *self._compiled)
         for _ in range(n):
-            mixed = self._step(problem, tol, centre, rho)
-            if norm(self.S - self.S_old) <= near * norm(self.S - centre):
+            S_old, mixed = self.S, self._step(tol, centre, rho)
+            if norm(self.S - S_old) <= near * norm(self.S - centre):
                 break
         return mixed
 
-    def _step(self, problem: Problem, tol: float, centre: Float, rho: float) -> Mixed:
-        mu = self.mu
-        self.W, mixed = self.bundle.w_step(problem, self.S - self.U, mu, tol, self.which)
-        V = RELAXATION * self.W + (1.0 - RELAXATION) * self.S + self.U
-        self.S_old = self.S
-        self.S = problem.prox((mu * V + rho * centre) / (mu + rho), 1.0 / (mu + rho))
+    def _step(self, tol: float, centre: Float, rho: float) -> Mixed:
+        S, mu = self.S, self.mu
+        W, mixed = self.bundle.w_step(self.problem, S - self.U, mu, tol, self.which)
+        V = RELAXATION * W + (1.0 - RELAXATION) * S + self.U
+        self.S = self.problem.prox((mu * V + rho * centre) / (mu + rho), 1.0 / (mu + rho))
         self.U = V - self.S
         self.n_iter += 1
+        self.residuals = residuals(W, self.S, S, self.Z, mu)
         if is_due(self.n_iter):
-            self.set_mu(mu * balance(*self.residuals()))
+            self.set_mu(mu * balance(*self.residuals))
         return mixed
 
     def _compiled_steps(
-        self, problem: Problem, n: int, tol: float, centre: Float, rho: float, near: float, kind: int, ridge: float
+        self, n: int, tol: float, centre: Float, rho: float, near: float, kind: int, ridge: float
     ) -> Mixed:
         from smtl.kernels import master, prox
 
         S, U, c = self.S.T.copy(), np.array(self.U.T, order="C"), np.ascontiguousarray(centre.T)
-        S_old, W, mixed, mixed_delta = np.empty_like(S), np.empty_like(S), np.empty_like(S), np.empty(len(S))
+        mixed, mixed_delta = np.empty_like(S), np.empty(len(S))
         # A trace norm takes a compilation of its own, so that the others need not wait for what only it needs.
         with_values = True if kind == prox.VALUES else None
-        planes = self.bundle.planes(self.which)
-        self.mu, self.n_iter = master.steps(
-            n, kind, with_values, ridge, problem.C, rho, c, near, tol, self.mu, self.n_iter,
-            S, U, S_old, W, mixed, mixed_delta, *planes,
+        self.mu, self.n_iter, *residuals = master.steps(
+            n, kind, with_values, ridge, self.problem.C, rho, c, near, tol, self.mu, self.n_iter,
+            S, U, mixed, mixed_delta, *self.bundle.planes(self.which),
         )  # fmt: skip
-        self.S, self.U, self.S_old, self.W = S.T, U.T, S_old.T, W.T
+        self.S, self.U, self.residuals = S.T, U.T, (residuals[0], residuals[1])
         return Mixed(mixed_delta, mixed.T)
 
     def set_mu(self, mu: float) -> None:
@@ -120,10 +121,6 @@ class Master:
         """Go on from other weights, with caution: mu is raised, and soon free to change."""
         self.S, self.n_iter = np.asfortranarray(S), 0
         self.set_mu(CAUTION * self.mu)
-
-    def residuals(self) -> tuple[float, float]:
-        """Return the primal and the dual residual of the last iteration."""
-        return residuals(self.W, self.S, self.S_old, self.Z, self.mu)
 
 
 def compiled_prox(penalty: Penalty) -> tuple[int, float] | None:

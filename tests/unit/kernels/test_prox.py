@@ -69,16 +69,16 @@ def test_compiled_iterations_are_those_of_any_penalty(penalty):
         for delta, G, _ in planes:
             bundle.add(G, delta)
         problem.penalty = twin
-        master = Master(bundle, 0, S, Z, 3.0)
-        masters.append((master, master.steps(problem, 12, 1e-10)))
-        masters.append((master, master.steps(problem, 40, 1e-10, centre, 0.7, 1e-3)))
+        master = Master(problem, bundle, 0, S, Z, 3.0)
+        masters.append((master, master.steps(12, 1e-10)))
+        masters.append((master, master.steps(40, 1e-10, centre, 0.7, 1e-3)))
     for (one, mixed), (other, expected) in zip(masters[:2], masters[2:], strict=True):
         assert one.n_iter == other.n_iter
         assert one.mu == pytest.approx(other.mu)
         np.testing.assert_allclose(mixed.G, expected.G, atol=1e-6)
         np.testing.assert_allclose(one.S, other.S, atol=1e-6)
         np.testing.assert_allclose(one.Z, other.Z, atol=1e-6 * (1 + np.abs(other.Z).max()))
-        np.testing.assert_allclose(one.residuals(), other.residuals(), atol=1e-6)
+        np.testing.assert_allclose(one.residuals, other.residuals, atol=1e-6)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
