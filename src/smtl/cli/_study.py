@@ -14,7 +14,7 @@ from smtl.cli._errors import CommandError
 if TYPE_CHECKING:
     from smtl.experiments import Study
 
-__all__ = ["chosen_methods", "missing_data", "run_study"]
+__all__ = ["chosen_methods", "missing_data", "run_study", "told_apart"]
 
 
 def chosen_methods(given: Sequence[str]) -> list[str]:
@@ -51,6 +51,36 @@ def chosen_methods(given: Sequence[str]) -> list[str]:
             family = [word]
         names.update(dict.fromkeys(family))
     return list(names or dict.fromkeys(method_names()))
+
+
+def told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Tell data from methods where both stand behind ``--methods``: an option takes only the first of several words.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Of the command line.
+
+    Returns
+    -------
+    data, methods : list of str
+        A word is a method if it has the name of one or of a family, or is the import path of a class and no file.
+
+    Examples
+    --------
+    >>> told_apart(["emotions", "br", "smtl,lp", "sklearn.dummy.DummyClassifier", "table.csv"])
+    (['emotions', 'table.csv'], ['br', 'smtl,lp', 'sklearn.dummy.DummyClassifier'])
+    """
+    from smtl.experiments import get_method, method_names
+
+    known = {"all", *method_names(), *(get_method(name).family.lower() for name in method_names())}
+    data: list[str] = []
+    methods: list[str] = []
+    for word in words:
+        is_class = "." in word and word.rpartition(".")[2][:1].isupper()
+        is_method = not Path(word).exists() and (is_class or known.issuperset(word.lower().split(",")))
+        (methods if is_method else data).append(word)
+    return data, methods
 
 
 def missing_data(datasets: Iterable[str]) -> dict[str, str]:

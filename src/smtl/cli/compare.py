@@ -17,8 +17,9 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="M,M,...",
-            help="Names, families (smtl, mtl-cls, mtl-reg), import paths of estimators. All by default.",
+            metavar="M...",
+            help="Names, families (smtl, mtl-cls, mtl-reg), import paths of estimators, apart or with commas. "
+            "All by default.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs and the report go.")] = Path("smtl-study"),
@@ -38,14 +39,19 @@ def compare(
 
     Example: smtl compare digits --methods smtl,br --splits 3 --jobs 2 --out study
     """
-    from smtl.cli._study import chosen_methods, missing_data, run_study
+    from smtl.cli._study import chosen_methods, missing_data, run_study, told_apart
     from smtl.experiments import Study
 
+    if methods:
+        data, more = told_apart(data)
+        methods += more
     names = chosen_methods(methods or [])
     try:
         study = Study(protocol=protocol, cv=cv, n_values=values)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if not data:
+        raise CommandError("Which data? Name at least one set (see smtl datasets) or file before --methods.")
     for reason in missing_data(data).values():
         raise CommandError(reason)
     run_study(data, names, out, study=study, n_splits=splits, n_jobs=jobs, retry=retry)

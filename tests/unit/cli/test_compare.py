@@ -17,7 +17,8 @@ from smtl.experiments.protocol import MEASURES
 
 STUDY = [
     "--methods",
-    "smtl-auc-l21,sklearn.neighbors.KNeighborsClassifier",
+    "smtl-auc-l21",
+    "sklearn.neighbors.KNeighborsClassifier",
     "--splits",
     "3",
     "--cv",
@@ -83,6 +84,8 @@ def test_methods_by_name_family_and_path():
     [
         (["compare", "digits", "--methods", "smtl-f1-l22"], 1, "smtl-f1-l22"),
         (["compare", "no-such-set"], 1, "no-such-set"),
+        (["compare", "--methods", "br", "smtl"], 1, "Which data?"),
+        (["compare", "--methods", "br", "no-such-set"], 1, "no-such-set"),
         (["compare"], 2, "DATA"),
         (["compare", "digits", "--splits", "0"], 2, "splits"),
         (["compare", "digits", "--protocol", "random"], 2, "protocol must be"),
