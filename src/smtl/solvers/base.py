@@ -36,6 +36,8 @@ class Start:
         Intercepts.
     mu : float
         The penalty parameter of ADMM; None to have it chosen.
+    rho : float
+        How much the level method holds on to its centre; None to have it chosen.
     bundle : object, optional
         The planes of the ``"bundle"`` solver. They hold for every C, but only for the same data. The solver that takes
         them over changes them.
@@ -52,6 +54,7 @@ class Start:
     Z: Float
     shift: Float
     mu: float | None = None
+    rho: float | None = None
     bundle: Any = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
 

@@ -84,7 +84,8 @@ def solve_bundle(
     if start is None:
         start = Start(np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m))
     shift, here, mean = start.shift.copy(), start.S, start.S
-    first_passes = FIRST_PASSES if start.bundle is None else 1
+    first_passes = FIRST_PASSES if start.bundle is None or start.mu is None else 1
+    rho = start.rho
     bundle, certificate, history = start.bundle or Bundle(d, m), Certificate(), History(verbose)
     bundle.keep_active()
     if start.certificate is not None:
@@ -111,10 +112,11 @@ def solve_bundle(
                 ahead, first_passes = None, max_iter + 1  # for good, as planes become more rather than fewer
             elif n_iter == first_passes:
                 bundle.give_second_weights()
-                ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W)
+                ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
                 here = ahead.look(certificate, C * inner_tol)
+                rho = ahead.rho
             elif n_iter >= MEAN_FROM and (n_iter + 1) % MEAN_EVERY == 0:
                 here = problem.like(mean, bound.S)
             else:
@@ -122,7 +124,7 @@ def solve_bundle(
         history.add(objective, certificate, *bound.residuals, n_iter)
         if certificate.gap <= tol:
             break
-    end = Start(bound.S, bound.Z, shift, bound.mu, bundle, certificate)
+    end = Start(bound.S, bound.Z, shift, bound.mu, rho, bundle, certificate)
     return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
 
 
@@ -135,12 +137,14 @@ class Ahead:
         The problem.
     centre : ndarray of shape (n_features, n_tasks)
         The first centre.
+    rho : float, optional
+        To begin with; mu if not given.
     """
 
-    def __init__(self, master: Master, centre: Float) -> None:
+    def __init__(self, master: Master, centre: Float, rho: float | None = None) -> None:
         self.master = master
         self.centre = centre
-        self.rho = master.mu
+        self.rho = rho or master.mu
 
     def look(self, certificate: Certificate, tol: float) -> Float:
         """Return the next point; the certificate takes in what was found on the way."""

@@ -137,6 +137,8 @@ def solve_path(
 def _onwards(start: Start, done: list[tuple[float, Float]], C: float) -> Start:
     """Return where to start the next C from, given the last two."""
     S, mu, (last, S_last) = start.S, start.mu, done[-1]
+    if not S_last.any():
+        return replace(start, mu=None, rho=None)  # nothing is known yet of how the weights will be
     if len(done) == 2 and done[0][0] < last < C <= last * (last / done[0][0]) ** 2:
         # Weights change smoothly with log C. Planes found further along are those that the next bound needs.
         S = np.asfortranarray(S + np.log(C / last) / np.log(last / done[0][0]) * (S_last - done[0][1]))
