@@ -105,7 +105,7 @@ def solve_cutting_plane(
             break
         eps = INNER_TOL * float(gaps[open_].min()) / C
         point = np.asfortranarray(W + step * (minimiser - W))
-    end = Start(W, zero, intercept, None, bundle, certificate)
+    end = Start(W, zero, intercept, bundle=bundle, certificate=certificate)
     return Solution(certificate, history.as_dict(), n_iter, not open_.any(), end)
 
 
