@@ -44,11 +44,11 @@ INNER_TOL_FIRST, INNER_TOL_LAST = 3e-2, 1e-3
 FIRST_PASSES = 8
 # The level method's iterations a pass: so many for the bound, at most so many for the next point, which is near enough
 # when the last one has moved it by this part of its distance from the centre.
-BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 15, 40, 0.05
+BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
 # A pass must cost at least so many iterations on the planes for the level method to be worth it.
-STEPS_A_PASS = 8.0
+STEPS_A_PASS = 12.0
 # What is not multiplications costs as much as so many: around a pass, around an iteration that is not compiled, and for
 # singular values, of which the rest is the cube of the smaller side.
 AROUND_A_PASS, AROUND_A_STEP, AROUND_VALUES, CUBE = 6e5, 1.5e5, 4e4, 10.0
