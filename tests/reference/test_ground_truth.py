@@ -8,6 +8,7 @@ from smtl import SMTLClassifier
 from smtl.metrics import get_metric
 from smtl.penalties import get_penalty
 from smtl.solvers import Problem, bundle, solve
+from smtl.solvers.master import Master
 from smtl.tasks import OwnRows
 from tests.reference.ground_truth import instances
 
@@ -47,6 +48,29 @@ def test_so_does_the_level_method(instance, monkeypatch):
     assert solution.n_iter - 2 <= len(looks) <= solution.n_iter - 1
     assert instance.optimum * (1 - 1e-8) <= best.objective <= instance.optimum * (1 + 1e-6)
     assert best.bound <= instance.optimum + 1e-9
+
+
+def test_so_does_the_level_method_given_up_half_way(monkeypatch):
+    looks, given_up, often = [], [], 0
+    look, give_up = bundle.Ahead.look, Master.start_again
+    monkeypatch.setattr(bundle, "FIRST_PASSES", 2)
+    monkeypatch.setattr(bundle.Ahead, "look", lambda *args: looks.append(1) or look(*args))
+    monkeypatch.setattr(Master, "start_again", lambda *args: given_up.append(1) or give_up(*args))
+    for instance in INSTANCES[2::4]:
+        looks.clear()
+        given_up.clear()
+        problem = problem_of(instance)
+        d, m = problem.shape
+        # Planes may be five a task: fewer than most of these problems need.
+        monkeypatch.setattr(bundle, "_most_work", lambda _, d=d, m=m: m * 5 * (d + 15))
+        solution = solve(problem, "bundle", tol=1e-7, max_iter=5000)
+        best = solution.certificate
+        assert solution.converged
+        assert given_up == ([1] if looks and solution.n_iter > len(looks) + 2 else [])
+        often += len(given_up)
+        assert instance.optimum * (1 - 1e-8) <= best.objective <= instance.optimum * (1 + 1e-6)
+        assert best.bound <= instance.optimum + 1e-9
+    assert often > 10
 
 
 @pytest.mark.parametrize("instance", INSTANCES[3::8], ids=lambda i: f"{i.number}-{i.metric}-{i.penalty}")
