@@ -77,7 +77,8 @@ def told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
     data: list[str] = []
     methods: list[str] = []
     for word in words:
-        is_class = "." in word and word.rpartition(".")[2][:1].isupper()
+        *module, name = word.split(".")
+        is_class = bool(module) and name[:1].isupper() and all(part.isidentifier() for part in [*module, name])
         is_method = not Path(word).exists() and (is_class or known.issuperset(word.lower().split(",")))
         (methods if is_method else data).append(word)
     return data, methods

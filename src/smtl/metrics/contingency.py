@@ -200,7 +200,7 @@ class ContingencyMetric(Metric):
             self_ = namedtuple("self_", list(parameters))(**parameters)
             delta = njit(error_model="numpy")(type(self).delta)
 
-            # A function of C is handed to compiled code in a third of the time that one of numba's takes.
+            # A plain C function is handed to compiled code in a third of the time that one of numba's own takes.
             @cfunc(float64(float64, float64, float64, float64))  # type: ignore[untyped-decorator, unused-ignore]
             def formula(tp, fp, fn, tn):  # type: ignore[no-untyped-def]
                 return delta(self_, tp, fp, fn, tn)

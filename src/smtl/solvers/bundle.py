@@ -15,8 +15,8 @@ bundle method*, with two master problems on the same planes:
   all, of what there is left to gain. Its :math:`\rho` is raised or lowered until that is so. Planes are to be
   trusted only near where they were found; to trust them too far is what the swinging comes from.
 
-It takes a third to a half of the passes. When so many planes have come together that iterations on them cost more than
-that saves, it is plain ADMM again.
+It saves from a tenth to nine tenths of the passes, the trace norm's least. When so many planes have come together that
+iterations on them cost more than that saves, it is plain ADMM again.
 """
 
 from __future__ import annotations
