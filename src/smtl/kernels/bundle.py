@@ -37,7 +37,7 @@ def w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha, size, t,
     room = delta.shape[1]
     max_iter = 20 * room
     linear = np.empty(room)
-    gradient = np.empty(room)
+    work = np.empty((3, room))
     for i in range(m):
         n = size[i]
         for k in range(n):
@@ -50,7 +50,7 @@ def w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha, size, t,
             if t[i] == 0.0:
                 t[i] = 1.0 / scale
         n_active[i] = maximise(
-            gram[i], scale, linear, alpha[i], n, tol, max_iter, gradient, t[i], L[i], active[i], n_active[i]
+            gram[i], scale, linear, alpha[i], n, tol, max_iter, work, t[i], L[i], active[i], n_active[i]
         )
         mixed_delta[i] = 0.0
         for f in range(d):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from smtl.kernels.bundle import w_step
-from smtl.kernels.prox import ENTRIES, FEATURES, shrink_entries, shrink_features, shrink_values
+from smtl.kernels.bundle import highest, w_step
+from smtl.kernels.norms import ENTRIES, FEATURES, shrink_entries, shrink_features, shrink_values, value
 from smtl.solvers import admm
 
 balance = njit(cache=True, nogil=True)(admm.balance)
@@ -55,7 +55,7 @@ def steps(
             shrink_entries(S, step)
         elif kind == FEATURES:
             shrink_features(S, step)
-        elif with_values is not None:  # or the branch is not even compiled
+        elif with_values is not None:
             shrink_values(S, step)
         for k in range(len(s)):
             u[k] -= s[k]
@@ -72,3 +72,13 @@ def steps(
         if moved <= near * distance(s, c):
             break
     return mu, n_iter, primal, dual
+
+
+@njit(cache=True, nogil=True)
+def promised(kind, with_values, ridge, C, S, G, delta, size):
+    """Return the objective at ``S`` with the highest planes for the losses."""
+    s = S.ravel()
+    squares = 0.0
+    for k in range(len(s)):
+        squares += s[k] * s[k]
+    return value(kind, with_values, S) + 0.5 * ridge * squares + C * highest(S, G, delta, size)

@@ -85,16 +85,16 @@ def slopes(gram, scale, linear, alpha, active, n_active, n, gradient):
 
 
 @njit(cache=True, nogil=True)
-def maximise(gram, scale, linear, alpha, n, tol, max_iter, gradient, t, L, active, n_active):
+def maximise(gram, scale, linear, alpha, n, tol, max_iter, work, t, L, active, n_active):
     r"""Maximise :math:`\ell'\alpha - \tfrac{1}{2} s\, \alpha' K \alpha` over the simplex, from ``alpha``, in place.
 
     It stops when no gradient exceeds that of a plane with weight by more than ``tol``, which bounds the distance to the
-    maximum by ``tol``. ``gradient`` is room to work in. The first ``n_active`` of ``active`` are the active planes, and
-    ``L`` has their factor, as an earlier call with the same weights and the same ``t`` has left them; ``n_active`` is
-    -1 to have them set up. ``t`` is of the size of the Gram matrix's diagonal. Returns the number of active planes.
+    maximum by ``tol``. ``work`` is room for three numbers a plane. The first ``n_active`` of ``active`` are the active
+    planes, and ``L`` has their factor, as an earlier call with the same weights and the same ``t`` has left them;
+    ``n_active`` is -1 to have them set up. ``t`` is of the size of the Gram matrix's diagonal. Returns the number of
+    active planes.
     """
-    step = np.empty(n)
-    ones = np.empty(n)
+    gradient, step, ones = work[0], work[1], work[2]
     if n_active < 0:
         n_active = 0
         for k in range(n):

@@ -44,6 +44,13 @@ class Penalty(Registered, ABC):
     A subclass that sets ``name`` is found under it by `smtl.penalties.get_penalty`, and needs no other
     registration. `smtl.testing.check_penalty` tells whether a penalty keeps what follows.
 
+    Attributes
+    ----------
+    kernel : tuple of str and float, or None
+        Which of the norms of `smtl.kernels.norms` it is ("nothing", "entries", "features" or "values"), and the weight
+        of the ridge term beside it, so that iterations can be compiled; None to have its methods called each time.
+        It is not inherited.
+
     Notes
     -----
     Conventions.
@@ -74,6 +81,12 @@ class Penalty(Registered, ABC):
     """
 
     known: ClassVar[dict[str, type[Any]]] = {}
+    kernel: tuple[str, float] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "kernel" not in vars(cls):
+            cls.kernel = None  # a subclass of L21 may have another prox: what it does not say itself is not known
 
     @abstractmethod
     def value(self, W: Array) -> float:

@@ -55,6 +55,14 @@ class Elastic(Penalty):
         self.penalty = penalty
         self.ridge = float(ridge)
 
+    @property
+    def kernel(self) -> tuple[str, float] | None:  # type: ignore[override]
+        """That of the penalty f, with the ridge term added; None where f has none."""
+        if self.penalty.kernel is None:
+            return None
+        name, ridge = self.penalty.kernel
+        return name, ridge + self.ridge
+
     def value(self, W: Array) -> float:
         r"""Return :math:`f(W) + \tfrac{\rho}{2} \|W\|_F^2`.
 

@@ -29,6 +29,7 @@ class L11(Norm):
     """
 
     name = "l11"
+    kernel = ("entries", 0.0)
 
     def spectrum(self, W: Array) -> npt.NDArray[np.float64]:
         r"""Return the magnitudes :math:`|w_{ji}|`.

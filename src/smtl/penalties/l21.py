@@ -28,6 +28,7 @@ class L21(Norm):
     """
 
     name = "l21"
+    kernel = ("features", 0.0)
 
     def spectrum(self, W: Array) -> npt.NDArray[np.float64]:
         r"""Return the row norms :math:`\|w^j\|_2`.

@@ -50,6 +50,7 @@ class Ridge(Penalty):
     """
 
     name = "ridge"
+    kernel = ("nothing", 1.0)
 
     def value(self, W: Array) -> float:
         r"""Return :math:`\tfrac12 \|W\|_F^2`.

@@ -53,6 +53,7 @@ class Trace(Norm):
     """
 
     name = "trace"
+    kernel = ("values", 0.0)
 
     def spectrum(self, W: Array) -> npt.NDArray[np.float64]:
         r"""Return the singular values :math:`\sigma_k(W)`.

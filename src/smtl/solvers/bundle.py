@@ -29,7 +29,8 @@ import numpy.typing as npt
 from smtl.solvers.admm import first_mu
 from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
-from smtl.solvers.master import Master, compiled_prox
+from smtl.solvers.compiled import compiled_penalty
+from smtl.solvers.master import CAUTION, Master
 from smtl.solvers.planes import Bundle
 from smtl.solvers.problem import Problem
 
@@ -45,10 +46,12 @@ FIRST_PASSES = 8
 # The level method's iterations a pass: so many for the bound, at most so many for the next point, which is near enough
 # when the last one has moved it by this part of its distance from the centre.
 BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
+# As many again, up to so often, while the planes promise a bound that is high enough: each time saves a pass if it is.
+ROUNDS = 10
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
 # A pass must cost at least so many iterations on the planes for the level method to be worth it.
-STEPS_A_PASS = 12.0
+STEPS_A_PASS = 6.0
 # What is not multiplications costs as much as so many: around a pass, around an iteration that is not compiled, and for
 # singular values, of which the rest is the cube of the smaller side.
 AROUND_A_PASS, AROUND_A_STEP, AROUND_VALUES, CUBE = 6e5, 1.5e5, 4e4, 10.0
@@ -93,6 +96,9 @@ def solve_bundle(
     most_work = _most_work(problem)
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
     bound, ahead = Master(problem, bundle, 0, start.S, start.Z, start.mu or 1.0), None
+    if first_passes == 1 and bundle.work() > most_work:
+        # The weights are nearly right, and plain steps with planes of another C would lead far away from them.
+        bound.set_mu(CAUTION * bound.mu)
     for n_iter in range(1, max_iter + 1):
         delta, G, value = problem.planes(here, shift, eps=inner_tol)
         objective = problem.objective(here, value)
@@ -101,8 +107,10 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        mixed = bound.steps(BOUND_STEPS if ahead else 1, C * inner_tol)
-        certificate.see_planes(problem, *mixed)
+        if ahead:
+            _raise_bound(bound, certificate, tol, C * inner_tol)
+        else:
+            certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
         if certificate.gap > tol:
             if n_iter >= first_passes and bundle.work() > most_work:
                 if ahead:
@@ -145,6 +153,7 @@ class Ahead:
         self.master = master
         self.centre = centre
         self.rho = rho or master.mu
+        self.searching = rho is None  # and then it may be far too large, and is lowered faster
 
     def look(self, certificate: Certificate, tol: float) -> Float:
         """Return the next point; the certificate takes in what was found on the way."""
@@ -152,22 +161,32 @@ class Ahead:
         mixed = master.steps(NEXT_STEPS, tol, self.centre, self.rho, NEXT_TOL)
         certificate.see_planes(problem, *mixed)
         self.centre = master.S
-        promised = problem.objective(master.S, master.bundle.highest(master.S))
         gap = certificate.objective - certificate.bound
-        left = (promised - certificate.bound) / gap if gap > 0.0 else LEVEL
-        self.rho *= float(np.clip(LEVEL / max(left, 1e-300), 1.0 / MOST, MOST))
+        left = (master.promised() - certificate.bound) / gap if gap > 0.0 else LEVEL
+        self.searching = self.searching and left > LEVEL
+        factor = (1.0 - left) / (1.0 - LEVEL) if self.searching else LEVEL / max(left, 1e-300)
+        self.rho *= float(np.clip(factor, 1.0 / MOST, MOST))
         return self.centre
+
+
+def _raise_bound(master: Master, certificate: Certificate, tol: float, inner_tol: float) -> None:
+    """Do some iterations for the bound, and more of them while it may yet become as high as it must."""
+    enough = (1.0 - tol) * certificate.objective
+    for _ in range(ROUNDS):
+        certificate.see_planes(master.problem, *master.steps(BOUND_STEPS, inner_tol))
+        if certificate.bound >= enough or master.promised() < enough:
+            break
 
 
 def _most_work(problem: Problem) -> float:
     """Return the most that a W-step may cost for it to pay to save passes by iterations on the planes."""
-    from smtl.kernels import prox
+    from smtl.kernels import norms
 
-    compiled = compiled_prox(problem.penalty)
+    compiled = compiled_penalty(problem.penalty)
     beside = 0.0
     if compiled is None:
         beside = AROUND_A_STEP
-    elif compiled[0] == prox.VALUES:
+    elif compiled[0] == norms.VALUES:
         beside = AROUND_VALUES + CUBE * min(problem.shape) ** 3
     return (problem.work() + AROUND_A_PASS) / STEPS_A_PASS - beside
 

@@ -25,12 +25,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.penalties import L11, L21, Elastic, Penalty, Ridge, Trace
 from smtl.solvers.admm import RELAXATION, balance, is_due, norm, residuals
+from smtl.solvers.compiled import compiled_penalty, with_values
 from smtl.solvers.planes import Bundle, Mixed
 from smtl.solvers.problem import Problem
 
-__all__ = ["Master", "compiled_prox"]
+__all__ = ["Master"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Master:
         self.S, self.U, self.mu = S, Z / mu, mu
         self.n_iter = 0
         self.residuals = 0.0, 0.0  # the primal and the dual one of the last iteration
-        self._compiled = compiled_prox(problem.penalty)
+        self._compiled = compiled_penalty(problem.penalty)
 
     @property
     def Z(self) -> Float:
@@ -99,18 +99,28 @@ class Master:
     def _compiled_steps(
         self, n: int, tol: float, centre: Float, rho: float, near: float, kind: int, ridge: float
     ) -> Mixed:
-        from smtl.kernels import master, prox
+        from smtl.kernels import master
 
         S, U, c = self.S.T.copy(), np.array(self.U.T, order="C"), np.ascontiguousarray(centre.T)
         mixed, mixed_delta = np.empty_like(S), np.empty(len(S))
-        # A trace norm takes a compilation of its own, so that the others need not wait for what only it needs.
-        with_values = True if kind == prox.VALUES else None
         self.mu, self.n_iter, *residuals = master.steps(
-            n, kind, with_values, ridge, self.problem.C, rho, c, near, tol, self.mu, self.n_iter,
+            n, kind, with_values(kind), ridge, self.problem.C, rho, c, near, tol, self.mu, self.n_iter,
             S, U, mixed, mixed_delta, *self.bundle.planes(self.which),
         )  # fmt: skip
         self.S, self.U, self.residuals = S.T, U.T, (residuals[0], residuals[1])
         return Mixed(mixed_delta, mixed.T)
+
+    def promised(self) -> float:
+        """Return what the objective would be at S if the planes were all of the losses: no less than any bound."""
+        if self._compiled is None:
+            return self.problem.objective(self.S, self.bundle.highest(self.S))
+        from smtl.kernels import master
+
+        (kind, ridge), bundle = self._compiled, self.bundle
+        S = np.ascontiguousarray(self.S.T)
+        return float(
+            master.promised(kind, with_values(kind), ridge, self.problem.C, S, bundle.G, bundle.delta, bundle.size)
+        )
 
     def set_mu(self, mu: float) -> None:
         """Change mu and leave the multipliers as they are."""
@@ -121,35 +131,3 @@ class Master:
         """Go on from other weights, with caution: mu is raised, and soon free to change."""
         self.S, self.n_iter = np.asfortranarray(S), 0
         self.set_mu(CAUTION * self.mu)
-
-
-def compiled_prox(penalty: Penalty) -> tuple[int, float] | None:
-    """Return which compiled prox is a penalty's, and the weight of the ridge term beside it; None if there is none.
-
-    Parameters
-    ----------
-    penalty : Penalty
-        The penalty. A subclass may have another prox, so that only the library's own classes have a compiled one.
-
-    Returns
-    -------
-    tuple of int and float, or None
-        One of the numbers of `smtl.kernels.prox`, and the weight.
-
-    Examples
-    --------
-    >>> compiled_prox(Elastic(L21(), ridge=0.5))
-    (2, 0.5)
-    """
-    from smtl.kernels import prox
-
-    if type(penalty) is Elastic:
-        compiled = compiled_prox(penalty.penalty)
-        return None if compiled is None else (compiled[0], compiled[1] + penalty.ridge)
-    kinds = {
-        L11: (prox.ENTRIES, 0.0),
-        L21: (prox.FEATURES, 0.0),
-        Trace: (prox.VALUES, 0.0),
-        Ridge: (prox.NOTHING, 1.0),
-    }
-    return kinds.get(type(penalty))

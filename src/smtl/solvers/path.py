@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.solvers.base import Solution, Start, solve
-from smtl.solvers.master import CAUTION
 from smtl.solvers.problem import Problem
 
 __all__ = ["PAPER_CS", "grid_of_Cs", "solve_path"]
@@ -21,7 +20,7 @@ Float: TypeAlias = npt.NDArray[np.float64]
 # The default grid goes from the critical C up over so many decades.
 DECADES = 3.0
 
-# mu is raised at each step of a path; a solution that took no more passes than this has not brought it down again.
+# mu may be raised at the start of a solution; one that took no more passes than this has not brought it down again.
 UNADAPTED = 3
 
 _TEN = np.arange(1, 11)
@@ -143,7 +142,5 @@ def _onwards(start: Start, done: list[tuple[float, Float]], C: float) -> Start:
         # Weights change smoothly with log C. Planes found further along are those that the next bound needs.
         S = np.asfortranarray(S + np.log(C / last) / np.log(last / done[0][0]) * (S_last - done[0][1]))
     if mu is not None:
-        # The curvature that the loss brings to the W-step grows with C, and mu is measured by it. It starts high: the
-        # weights are nearly right, and the first steps, with planes of the last C, would lead far away from them.
-        mu *= C / last * CAUTION
+        mu *= C / last  # the curvature that the loss brings to the W-step grows with C, and mu is measured by it
     return replace(start, S=S, mu=mu)

@@ -141,7 +141,7 @@ class Bundle:
     def work(self) -> float:
         """Return about how many multiplications a W-step takes."""
         n = self.size
-        return float(np.sum(n * (self._shape[0] + 3 * n)))
+        return float(n @ (self._shape[0] + 3 * n))
 
     def highest(self, W: Float) -> float:
         """Return the sum over the tasks of the highest plane's value at W, which the losses are not below."""

@@ -2,7 +2,7 @@ r"""Check a penalty from outside: by inequalities that a wrong value, prox or co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,6 +14,13 @@ __all__ = ["check_penalty"]
 _RTOL = 1e-8
 # A subgradient is known up to rounding, and a conjugate may be infinite one unit in the last place further.
 _INSIDE = 1.0 - 1e-7
+# What compiled code calls the norms that it knows.
+_KERNELS: dict[str, Callable[[Array], float]] = {
+    "nothing": lambda W: 0.0,
+    "entries": lambda W: float(np.abs(W).sum()),
+    "features": lambda W: float(np.linalg.norm(W, axis=1).sum()),
+    "values": lambda W: float(np.linalg.norm(W, ord="nuc")),
+}
 _GRID = [float(s) for s in (*np.linspace(0.0, 1.0, 17), *np.geomspace(1e-6, 1.0, 14))]
 
 
@@ -37,6 +44,7 @@ def check_penalty(
     - :math:`\langle Z, W\rangle \le \Omega(W) + \Omega^*(Z)`, with equality at :math:`W = p, Z = (M - p)/t`;
     - ``lower_bound`` is not above what its own s gives, and not below the best s of a grid;
     - like(p, p) is p;
+    - ``kernel`` is None, or names the norm and the weight of the ridge term of which the penalty is the sum;
     - no method modifies its arguments; the prox keeps shape and dtype, and agrees in float32 and float64.
 
     Parameters
@@ -80,6 +88,7 @@ def check_penalty(
     _check_zero(watched, shape)
     for M, _ in trials:
         _check_value(watched, M, rng)
+        _check_kernel(watched, M)
     for M, step in trials:
         _check_prox(watched, M, step, rng)
         _check_dtype(watched, M, step)
@@ -218,6 +227,23 @@ def _competitors(penalty: _Watched, M: Array, p: Array, step: float, rng: np.ran
     yield np.where(rng.random((M.shape[0], 1)) < 0.5, p, 0.0)
     yield np.where(rng.random((1, M.shape[1])) < 0.5, p, 0.0)
     yield scale * _draw(rng, M.shape)
+
+
+def _check_kernel(watched: _Watched, M: Array) -> None:
+    kernel = watched.penalty.kernel
+    if kernel is None:
+        return
+    if not (isinstance(kernel, tuple) and len(kernel) == 2 and kernel[0] in _KERNELS and kernel[1] >= 0.0):
+        names = ", ".join(map(repr, _KERNELS))
+        watched.fail(f"kernel must be None, or one of {names} with the weight of a ridge term, got {kernel!r} instead.")
+    name, ridge = kernel
+    expected = _KERNELS[name](M) + 0.5 * ridge * float(np.sum(M * M))
+    value = watched.value(M)
+    if not abs(value - expected) <= _RTOL * (abs(value) + abs(expected)):
+        watched.fail(
+            f"kernel must name what the penalty is, got {kernel!r} instead, with which value would be {expected!r} and "
+            f"not {value!r} at W = {M!r}."
+        )
 
 
 def _check_prox(penalty: _Watched, M: Array, step: float, rng: np.random.Generator) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -13,6 +13,7 @@ from smtl.datasets.checksum import checksum
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -2.5, 0.1, np.nan, np.inf, 5e-324])
 
 
+@settings(deadline=None)
 @given(arrays(np.float64, (6, 3), elements=VALUES), arrays(np.int8, (6, 2), elements=st.integers(0, 1)), st.randoms())
 def test_order_sparsity_and_signs_of_zero_do_not_count(X, Y, random):
     expected = checksum(Dataset(X, Y))
@@ -25,6 +26,7 @@ def test_order_sparsity_and_signs_of_zero_do_not_count(X, Y, random):
     assert checksum(Dataset(explicit, Y)) == expected
 
 
+@settings(deadline=None)
 @given(st.integers(0, 5), st.integers(0, 2), st.integers(0, 2**32 - 1))
 def test_every_value_counts(i, j, seed):
     rng = np.random.default_rng(seed)

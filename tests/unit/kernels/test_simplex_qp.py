@@ -48,7 +48,7 @@ def lift(K, scale):
 def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     """Solve in arrays with room to spare, as in a bundle; return weights and gradient."""
     n, room = len(linear), len(linear) + 3
-    wide, weights, gradient = np.full((room, room), np.nan), np.full(room, np.nan), np.full(room, np.nan)
+    wide, weights, work = np.full((room, room), np.nan), np.full(room, np.nan), np.full((3, room), np.nan)
     wide[:n, :n], weights[:n] = K, alpha
     factor = np.full((room, room), np.nan)
     active = np.full(room, -1)
@@ -60,7 +60,7 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
         n,
         tol,
         max_iter,
-        gradient,
+        work,
         lift(K, scale),
         factor,
         active,
@@ -68,7 +68,7 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     )
     assert np.isnan(weights[n:]).all()
     assert set(np.flatnonzero(weights[:n])) <= set(active[:n_active].tolist())
-    return weights[:n], gradient[:n]
+    return weights[:n], work[0, :n]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -118,12 +118,12 @@ def test_a_call_that_goes_on_from_the_last_one():
     for _ in range(50):
         n = 8
         K, scale, linear, alpha = draw(rng, n)
-        gradient, factor, active, n_active = np.empty(n), np.empty((n, n)), np.empty(n, dtype=np.int64), -1
+        work, factor, active, n_active = np.empty((3, n)), np.empty((n, n)), np.empty(n, dtype=np.int64), -1
         t = lift(K, scale)
         for _ in range(6):  # the same planes, other offsets and another scale
             size = 1.0 + np.abs(linear).max() + scale * np.abs(K).max()
             afresh, _ = solve(K, scale, linear, alpha, tol=1e-9 * size)
-            n_active = maximise(K, scale, linear, alpha, n, 1e-9 * size, 100_000, gradient, t, factor, active, n_active)
+            n_active = maximise(K, scale, linear, alpha, n, 1e-9 * size, 100_000, work, t, factor, active, n_active)
             np.testing.assert_allclose(
                 objective(K, scale, linear, alpha), objective(K, scale, linear, afresh), atol=1e-7 * size
             )

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtl.datasets import DatasetError, read_csv
@@ -53,6 +53,7 @@ def test_numbers_with_more_digits_than_fit_are_left_to_python():
     np.testing.assert_array_equal(found[0][:, 0], [float(text) for text in texts])
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789+-.eE naif_,\u0661", max_size=12).filter(lambda text: "," not in text))
 def test_any_cell_is_a_number_where_the_reader_says_so(text):
     parser = BlockParser(["a", "b"], ["a"], [], ",", "a.csv")
@@ -75,6 +76,7 @@ cells = st.one_of(
 words = st.text(alphabet='ab ,"\né?', max_size=6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(cells, words, cells), min_size=1, max_size=12), st.integers(1, 60), st.booleans())
 def test_pieces_are_what_the_whole_is(rows, size, windows):
     buffer = io.StringIO()

@@ -193,6 +193,18 @@ class BoundNaN(L11):
         return np.nan, 0.5
 
 
+class KernelOfAnother(L11):
+    kernel = ("features", 0.0)
+
+
+class KernelWithoutRidge(Ridge):
+    kernel = ("nothing", 0.0)
+
+
+class KernelUnknown(L21):
+    kernel = ("rows", 0.0)
+
+
 THREE_POINT = r"prox must satisfy the three-point inequality"
 BROKEN = [
     (ThresholdTooLarge, THREE_POINT),
@@ -228,6 +240,9 @@ BROKEN = [
     (BoundZero, r"lower_bound must be the largest"),
     (ScaleOutOfRange, r"lower_bound must return s in \[0, 1\]"),
     (BoundNaN, r"lower_bound must not exceed"),
+    (KernelOfAnother, r"kernel must name what the penalty is, got \('features', 0\.0\) instead"),
+    (KernelWithoutRidge, r"kernel must name what the penalty is"),
+    (KernelUnknown, r"kernel must be None, or one of 'nothing', 'entries', 'features', 'values' with"),
 ]
 
 
