@@ -50,6 +50,9 @@ BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
 ROUNDS = 10
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
+# The least rho, as a part of mu. Below it the centre no longer counts, and what the planes still leave there is not its
+# doing: the few iterations were not enough. Without a least one, rho would fall on and on and not come back in time.
+LEAST = 1e-2
 # A pass must cost at least so many iterations on the planes for the level method to be worth it.
 STEPS_A_PASS = 6.0
 # What is not multiplications costs as much as so many: around a pass, around an iteration that is not compiled, and for
@@ -165,7 +168,7 @@ class Ahead:
         left = (master.promised() - certificate.bound) / gap if gap > 0.0 else LEVEL
         self.searching = self.searching and left > LEVEL
         factor = (1.0 - left) / (1.0 - LEVEL) if self.searching else LEVEL / max(left, 1e-300)
-        self.rho *= float(np.clip(factor, 1.0 / MOST, MOST))
+        self.rho = max(self.rho * float(np.clip(factor, 1.0 / MOST, MOST)), LEAST * master.mu)
         return self.centre
 
 
