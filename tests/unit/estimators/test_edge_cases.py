@@ -104,6 +104,15 @@ def test_more_features_than_rows(penalty):
     assert model.score(X, Y) == 1.0  # so many features separate any labels
 
 
+def test_trust_in_the_planes_has_its_limits():
+    """Here the level method once held on to its centre ever less, and swung around the optimum for 5000 passes."""
+    rng = np.random.default_rng(2053)
+    X = rng.standard_normal((25, 300))
+    Y = (X[:, :2] > 0).astype(int)
+    Y[:2], Y[2:4] = 0, 1
+    assert SMTLClassifier("auc", "l11", C=100.0, tol=1e-2, max_iter=1000).fit(X, Y).gap_ <= 1e-2
+
+
 @pytest.mark.parametrize("metric", ["f1", "auc"])
 def test_200_tasks(metric):
     rng = np.random.default_rng()
