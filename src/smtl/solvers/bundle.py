@@ -53,8 +53,8 @@ LEVEL, MOST = 0.75, 3.0
 # The least rho, as a part of mu. Below it the centre no longer counts, and what the planes still leave there is not its
 # doing: the few iterations were not enough. Without a least one, rho would fall on and on and not come back in time.
 LEAST = 1e-2
-# A pass must cost at least so many iterations on the planes for the level method to be worth it. Where it is left, but
-# plain ADMM has not got there after so many passes, it is taken up again, for good: it is slow, but it gets there.
+# A pass must cost at least so many iterations on the planes for the level method to be worth it. Where it was left, but
+# plain ADMM has not got there after so many passes, it is tried again, with iterations that may cost twice as much.
 STEPS_A_PASS, PLAIN_PASSES = 6.0, 1000
 # What is not multiplications costs as much as so many: around a pass, around an iteration that is not compiled, and for
 # singular values, of which the rest is the cube of the smaller side.
@@ -121,7 +121,7 @@ def solve_bundle(
                     mean = certificate.W
                     bound.start_again(mean)
                     bundle.take_second_weights()
-                ahead, first_passes, most_work = None, n_iter + PLAIN_PASSES, np.inf
+                ahead, first_passes, most_work = None, n_iter + PLAIN_PASSES, 2.0 * most_work
             elif n_iter == first_passes:
                 bundle.give_second_weights()
                 ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
