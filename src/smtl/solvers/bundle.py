@@ -16,7 +16,8 @@ bundle method*, with two master problems on the same planes:
   trusted only near where they were found; to trust them too far is what the swinging comes from.
 
 It saves from a tenth to nine tenths of the passes, the trace norm's least. When so many planes have come together that
-iterations on them cost more than that saves, it is plain ADMM again, for as long as that has a good chance.
+iterations on them cost more than that saves, it is plain ADMM again; where that takes too many passes, the level method
+is tried once more.
 """
 
 from __future__ import annotations
