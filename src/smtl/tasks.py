@@ -93,6 +93,23 @@ class Tasks(ABC):
             One column a task.
         """
 
+    @abstractmethod
+    def differences(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], i: int) -> npt.NDArray[np.float32]:
+        """Return the rows ``a`` of task i minus its rows ``b``.
+
+        Parameters
+        ----------
+        a, b : ndarray of int64 of shape (n,)
+            Rows, counted from the task's first.
+        i : int
+            The task.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            Dense, in single precision.
+        """
+
 
 class SharedRows(Tasks):
     """All tasks have the same rows: one matrix product serves all of them.
@@ -132,6 +149,11 @@ class SharedRows(Tasks):
         rows = c.reshape(last - first, self.n_samples).astype(self.X.dtype, copy=False)
         g = (self.X.T @ rows.T) if self._sparse else np.dot(rows, self.X).T
         return np.asfortranarray(g, dtype=np.float64)
+
+    def differences(  # noqa: D102
+        self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], i: int
+    ) -> npt.NDArray[np.float32]:
+        return _differences(self.X, a, b)
 
 
 class OwnRows(Tasks):
@@ -179,3 +201,20 @@ class OwnRows(Tasks):
             rows = c[self.ptr[i] - offset : self.ptr[i + 1] - offset].astype(self._dtype, copy=False)
             g[:, i - first] = self._parts[i].T @ rows
         return g
+
+    def differences(  # noqa: D102
+        self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], i: int
+    ) -> npt.NDArray[np.float32]:
+        return _differences(self._parts[i], a, b)
+
+
+def _differences(X: Any, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """Return ``X[a] - X[b]`` for a dense or sparse X."""
+    if sp.issparse(X):
+        dense: npt.NDArray[np.float32] = (X[a] - X[b]).toarray().astype(np.float32, copy=False)
+        return dense
+    from smtl.kernels import curvature
+
+    D = np.empty((len(a), X.shape[1]), dtype=np.float32)
+    curvature.differences(X, a, b, D)
+    return D

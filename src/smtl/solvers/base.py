@@ -38,6 +38,8 @@ class Start:
         The penalty parameter of ADMM; None to have it chosen.
     rho : float
         How much the level method holds on to its centre; None to have it chosen.
+    smooth : bool
+        Whether the losses have been smooth enough for Newton's steps.
     bundle : object, optional
         The planes of the ``"bundle"`` solver. They hold for every C, but only for the same data. The solver that takes
         them over changes them.
@@ -55,6 +57,7 @@ class Start:
     shift: Float
     mu: float | None = None
     rho: float | None = None
+    smooth: bool = True
     bundle: Any = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
 

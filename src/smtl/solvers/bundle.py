@@ -15,9 +15,12 @@ bundle method*, with two master problems on the same planes:
   all, of what there is left to gain. Its :math:`\rho` is raised or lowered until that is so. Planes are to be
   trusted only near where they were found; to trust them too far is what the swinging comes from.
 
-It saves from a tenth to nine tenths of the passes, the trace norm's least. When so many planes have come together that
-iterations on them cost more than that saves, it is plain ADMM again; where that takes too many passes, the level method
-is tried once more.
+On a path to small gaps, the first passes at a C are at the minima of a quadratic model, if the metric tells its
+curvature (`smtl.solvers.newton`). Where these bring too little, the level method goes on from the best of them.
+
+The level method saves from a tenth to nine tenths of the passes, the trace norm's least. When so many planes have come
+together that iterations on them cost more than that saves, it is plain ADMM again; where that takes too many passes,
+the level method is tried once more.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.compiled import compiled_penalty
 from smtl.solvers.master import CAUTION, Master
+from smtl.solvers.newton import Newton
 from smtl.solvers.planes import Bundle
 from smtl.solvers.problem import Problem
 
@@ -104,6 +108,8 @@ def solve_bundle(
     if first_passes == 1 and bundle.work() > most_work:
         # The weights are nearly right, and plain steps with planes of another C would lead far away from them.
         bound.set_mu(CAUTION * bound.mu)
+    smooth = start.smooth and first_passes == 1 and bundle.work() <= most_work
+    newton = Newton(problem) if smooth and Newton.pays(problem, tol, AROUND_A_PASS) else None
     for n_iter in range(1, max_iter + 1):
         delta, G, value = problem.planes(here, shift, eps=inner_tol)
         objective = problem.objective(here, value)
@@ -112,19 +118,23 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        if ahead:
+        if ahead or (newton and n_iter > 1):
             _raise_bound(bound, certificate, tol, C * inner_tol)
         else:
             certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
-        if certificate.gap > tol:
+        point = newton.look(here, G, bound.Z, certificate) if newton and certificate.gap > tol else None
+        if point is not None:
+            here = point
+        elif certificate.gap > tol:
             if n_iter >= first_passes and bundle.work() > most_work:
                 if ahead:
                     mean = certificate.W
                     bound.start_again(mean)
                     bundle.take_second_weights()
                 ahead, first_passes, most_work = None, n_iter + PLAIN_PASSES, 2.0 * most_work
-            elif n_iter == first_passes:
+            elif n_iter >= first_passes and not ahead:
                 bundle.give_second_weights()
+                rho = newton.rho(rho) if newton else rho
                 ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
@@ -137,7 +147,10 @@ def solve_bundle(
         history.add(objective, certificate, *bound.residuals, n_iter)
         if certificate.gap <= tol:
             break
-    end = Start(bound.S, bound.Z, shift, bound.mu, rho, bundle, certificate)
+    smooth = start.smooth
+    if newton and not newton.has_paid(n_iter, tol):
+        smooth, rho = False, newton.rho(rho, for_good=True)
+    end = Start(bound.S, bound.Z, shift, bound.mu, rho, smooth, bundle, certificate)
     return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
 
 

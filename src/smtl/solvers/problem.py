@@ -142,6 +142,36 @@ class Problem:
         delta, G, value = zip(*parts, strict=True)
         return np.concatenate(delta), np.concatenate([g.T for g in G]).T, np.concatenate(value)
 
+    def curvature(self, W: Float, n: int) -> npt.NDArray[np.float32]:
+        r"""Return about what the second derivatives of the losses are at W, for a metric that offers them.
+
+        Parameters
+        ----------
+        W : ndarray of shape (n_features, n_tasks)
+            Where to ask.
+        n : int
+            How many differences of rows to make a task's from.
+
+        Returns
+        -------
+        ndarray of shape (n_tasks, n_features, n_features)
+            In single precision, and zero for a task that has none.
+        """
+        tasks, ptr = self.tasks, self.tasks.ptr
+        d, m = self.shape
+        H = np.empty((m, d, d), dtype=np.float32)
+
+        def work(first: int, last: int) -> None:
+            plus, minus, weight = self.metric.curvature(
+                tasks.scores(W, first, last), tasks.y[ptr[first] : ptr[last]], ptr[first : last + 1] - ptr[first], n
+            )
+            for i in range(first, last):
+                D = tasks.differences(plus[i - first], minus[i - first], i)
+                np.multiply(D.T @ D, np.float32(weight[i - first]), out=H[i])
+
+        self.for_each_group(work)
+        return H
+
     def work(self) -> float:
         """Return about how many multiplications a pass over the data takes.
 

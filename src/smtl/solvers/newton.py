@@ -1,0 +1,201 @@
+r"""Where to pass next if the losses are as good as smooth: at the minimum of a quadratic model of them.
+
+.. math:: \min_W \; \Omega(W) + C \sum_i \left[ \tfrac12 (w - w_i)'H_i(w - w_i) - g_i'(w - w_i) \right]
+
+around the weights :math:`w_i` of the last pass. The curvature :math:`H_i` is that of a sample of rows, measured once
+for each C. That is good enough near the optimum, where a path's next C starts, and only there. Nothing rests on it but
+how many passes there are: objective and bound come from passes, as ever.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from smtl.solvers.admm import norm
+from smtl.solvers.certificate import Certificate
+from smtl.solvers.compiled import compiled_penalty, with_values
+from smtl.solvers.problem import Problem
+
+__all__ = ["Newton"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+
+# How many differences of rows tell a task's curvature.
+SAMPLE = 1024
+# What is added to the diagonal, as a part of its mean: the sample may lack directions.
+DAMPING = 0.03
+# At most so many iterations on the model; they end when one moves by less than this part of the distance so far.
+STEPS, NEAR = 60, 0.01
+# A step that is longer than this part of the weights leads to where the curvature is another.
+LONGEST = 0.5
+# A step must leave no more than this part of the gap, else there are no more.
+LEAVES = 0.5
+# The level method then holds on to its centre by this part of the curvature, and by all of it once there are no more
+# steps at all.
+RHO = 0.1
+# To this gap the level method takes few passes anyhow; for each digit beyond, steps save about so many.
+SOON, PASSES_A_DIGIT = 1e-2, 7.0
+# A C that takes more passes all the same, so many and so many for each digit, will be followed by others: the loss is
+# no longer smooth where the weights have come to.
+MOST_PASSES, MOST_PASSES_A_DIGIT = 8.0, 6.0
+# A multiplication of a matrix product in single precision costs this part of one of `Problem.work`.
+PRODUCT, INVERSE, ROW = 0.05, 0.5, 2.0
+
+
+class Newton:
+    """The quadratic model at one C.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose metric offers its curvature.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._gap = math.inf
+        self._nu = 0.0
+        self._n_steps = 0
+        self._over = False
+        self._inverse: npt.NDArray[np.float32] | None = None
+
+    @staticmethod
+    def pays(problem: Problem, tol: float, around_a_pass: float) -> bool:
+        """Return whether it likely saves more than the curvature costs.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        tol : float
+            The relative gap to reach.
+        around_a_pass : float
+            What a pass costs beside its multiplications.
+
+        Returns
+        -------
+        bool
+            Never for a metric without curvature, or a penalty that compiled code does not know.
+        """
+        if not problem.metric.has_curvature or compiled_penalty(problem.penalty) is None:
+            return False
+        d, m = problem.shape
+        work = m * d * (SAMPLE * (PRODUCT * d + ROW) + INVERSE * d * d)
+        return work <= PASSES_A_DIGIT * _digits(tol) * (problem.work() + around_a_pass)
+
+    def has_paid(self, n_iter: int, tol: float) -> bool:
+        """Return whether to try it at the next C as well.
+
+        Parameters
+        ----------
+        n_iter : int
+            How many passes this C has taken.
+        tol : float
+            The relative gap that was reached.
+
+        Returns
+        -------
+        bool
+            Not after steps that were followed by many passes.
+        """
+        return self._n_steps == 0 or n_iter <= MOST_PASSES + MOST_PASSES_A_DIGIT * _digits(tol)
+
+    def rho(self, otherwise: float | None, for_good: bool = False) -> float | None:
+        """Return how much the level method should hold on to its centre after this.
+
+        Parameters
+        ----------
+        otherwise : float, optional
+            What to return where the curvature is not known.
+        for_good : bool, default=False
+            Whether no steps will follow at the next C either.
+
+        Returns
+        -------
+        float or None
+            Its rho.
+        """
+        return (1.0 if for_good else RHO) * self.problem.C * self._nu or otherwise
+
+    def look(self, W: Float, G: Float, Z: Float, certificate: Certificate) -> Float | None:
+        """Return the next point.
+
+        Parameters
+        ----------
+        W : ndarray of shape (n_features, n_tasks)
+            Where the last pass was.
+        G : ndarray of shape (n_features, n_tasks)
+            The slopes of its planes.
+        Z : ndarray of shape (n_features, n_tasks)
+            Multipliers to start from.
+        certificate : Certificate
+            The best so far.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_tasks), or None
+            None where there is no model, or it is not to be trusted: its minimum is far away, or the last one has
+            brought too little. Then it is None ever after.
+        """
+        gap = certificate.objective - certificate.bound
+        if self._over or not gap <= LEAVES * self._gap:
+            self._over = True
+            return None
+        self._gap = gap
+        if self._inverse is None:
+            self._inverse = self._invert(W)
+            if self._inverse is None:
+                self._over = True
+                return None
+        compiled = compiled_penalty(self.problem.penalty)
+        assert compiled is not None
+        from smtl.kernels import newton
+
+        (kind, ridge), C = compiled, self.problem.C
+        S = W.T.copy(order="C")
+        newton.minimum(
+            STEPS, NEAR, kind, with_values(kind), ridge, C, S.copy(), np.ascontiguousarray(G.T),
+            self._inverse, self._nu, S, np.array(Z.T / (C * self._nu), order="C"),
+        )  # fmt: skip
+        self._over = not norm(S - W.T) <= LONGEST * norm(S)  # NaN, too
+        if self._over:
+            return None
+        self._n_steps += 1
+        return S.T
+
+    def _invert(self, W: Float) -> npt.NDArray[np.float32] | None:
+        """Return the inverses of the curvature at W plus nu, which is its mean; None if a task has none."""
+        from scipy.linalg import lapack
+
+        from smtl.kernels import newton
+
+        H = self.problem.curvature(W, SAMPLE)
+        diagonals = np.einsum("iff->if", H)
+        means = diagonals.mean(axis=1, dtype=np.float64)
+        self._nu = float(means.mean())
+        if not (means.min() > 0.0 and np.isfinite(self._nu)):
+            self._nu = 0.0
+            return None
+        diagonals += (self._nu + DAMPING * means)[:, None].astype(H.dtype)
+
+        def work(first: int, last: int) -> bool:
+            for A in H[first:last]:
+                # LAPACK sees the transpose: its upper triangle is what is below the diagonal here.
+                _, failed = lapack.spotrf(A.T, clean=0, overwrite_a=1)
+                if not failed:
+                    _, failed = lapack.spotri(A.T, overwrite_c=1)
+                if failed:
+                    return False
+                newton.mirror(A)
+            return True
+
+        return H if all(self.problem.for_each_group(work)) else None
+
+
+def _digits(tol: float) -> float:
+    """Return by how many digits the gap has to fall below where the level method soon is."""
+    return math.log10(max(SOON / tol, 1.0)) if tol > 0.0 else math.inf
