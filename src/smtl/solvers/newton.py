@@ -44,6 +44,8 @@ SOON, PASSES_A_DIGIT = 1e-2, 7.0
 MOST_PASSES, MOST_PASSES_A_DIGIT = 8.0, 6.0
 # A multiplication of a matrix product in single precision costs this part of one of `Problem.work`.
 PRODUCT, INVERSE, ROW = 0.05, 0.5, 2.0
+# The curvature of all tasks may take so much memory.
+MOST_BYTES = 256 * 2**20
 
 
 class Newton:
@@ -79,11 +81,13 @@ class Newton:
         Returns
         -------
         bool
-            Never for a metric without curvature, or a penalty that compiled code does not know.
+            Never for a metric without curvature, a penalty that compiled code does not know, or too large a curvature.
         """
         if not problem.metric.has_curvature or compiled_penalty(problem.penalty) is None:
             return False
         d, m = problem.shape
+        if 4 * m * d * d > MOST_BYTES:
+            return False
         work = m * d * (SAMPLE * (PRODUCT * d + ROW) + INVERSE * d * d)
         return work <= PASSES_A_DIGIT * _digits(tol) * (problem.work() + around_a_pass)
 

@@ -76,6 +76,11 @@ def test_whether_it_pays():
     assert not Newton.pays(Problem(tasks, FBeta(), L21(), 1.0), 1e-3, 6e5)  # no curvature
     wide = SharedRows(sparse.random_array((100, 3000), density=0.01, format="csr", rng=0), Y[:100])
     assert not Newton.pays(Problem(wide, AUC(), L21(), 1.0), 1e-3, 6e5)
+    # So many rows would make up for so many features, but not for the memory.
+    large = SharedRows(np.broadcast_to(0.0, (200_000, 3000)), np.resize(Y, (200_000, 8)))
+    assert not Newton.pays(Problem(large, AUC(), L21(), 1.0), 1e-3, 6e5)
+    fewer = SharedRows(np.broadcast_to(0.0, (200_000, 2000)), np.resize(Y, (200_000, 8)))
+    assert Newton.pays(Problem(fewer, AUC(), L21(), 1.0), 1e-3, 6e5)
 
 
 def test_no_model_at_zero_and_none_that_brings_too_little():
