@@ -77,9 +77,9 @@ def test_whether_it_pays():
     wide = SharedRows(sparse.random_array((100, 3000), density=0.01, format="csr", rng=0), Y[:100])
     assert not Newton.pays(Problem(wide, AUC(), L21(), 1.0), 1e-3, 6e5)
     # So many rows would make up for so many features, but not for the memory.
-    large = SharedRows(np.broadcast_to(0.0, (200_000, 3000)), np.resize(Y, (200_000, 8)))
+    large = SharedRows(np.broadcast_to(0.0, (2_000_000, 3000)), np.resize(Y, (2_000_000, 8)))
     assert not Newton.pays(Problem(large, AUC(), L21(), 1.0), 1e-3, 6e5)
-    fewer = SharedRows(np.broadcast_to(0.0, (200_000, 2000)), np.resize(Y, (200_000, 8)))
+    fewer = SharedRows(np.broadcast_to(0.0, (2_000_000, 2000)), np.resize(Y, (2_000_000, 8)))
     assert Newton.pays(Problem(fewer, AUC(), L21(), 1.0), 1e-3, 6e5)
 
 
