@@ -110,6 +110,7 @@ def solve_bundle(
         bound.set_mu(CAUTION * bound.mu)
     smooth = start.smooth and first_passes == 1 and bundle.work() <= most_work
     newton = Newton(problem) if smooth and Newton.pays(problem, tol, AROUND_A_PASS) else None
+    point = None  # where Newton's step has led
     for n_iter in range(1, max_iter + 1):
         delta, G, value = problem.planes(here, shift, eps=inner_tol)
         objective = problem.objective(here, value)
@@ -118,7 +119,7 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        if ahead or (newton and n_iter > 1):
+        if ahead or point is not None:
             _raise_bound(bound, certificate, tol, C * inner_tol)
         else:
             certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
