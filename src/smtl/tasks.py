@@ -41,6 +41,8 @@ class Tasks(ABC):
         The shape of W.
     n_products : int
         How many multiplications the scores of all tasks take.
+    is_dense : bool
+        Whether the features are a dense array.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Tasks(ABC):
     ptr: npt.NDArray[np.int64]
     n_features: int
     n_products: int
+    is_dense: bool
 
     @property
     def n_tasks(self) -> int:
@@ -110,6 +113,21 @@ class Tasks(ABC):
             Dense, in single precision.
         """
 
+    @abstractmethod
+    def rows(self, labels: npt.NDArray[np.int64]) -> Float:
+        """Return the features of some rows, where they are dense.
+
+        Parameters
+        ----------
+        labels : ndarray of int64 of shape (n,)
+            The rows, by where their labels are in ``y``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            A copy, in double precision.
+        """
+
 
 class SharedRows(Tasks):
     """All tasks have the same rows: one matrix product serves all of them.
@@ -137,23 +155,26 @@ class SharedRows(Tasks):
         self.n_samples, self.n_features = X.shape
         self.y = np.ascontiguousarray(Y.T).ravel()
         self.ptr = np.arange(Y.shape[1] + 1, dtype=np.int64) * self.n_samples
-        self._sparse = sp.issparse(X)
-        self.n_products = (X.nnz if self._sparse else X.size) * self.n_tasks
+        self.is_dense = not sp.issparse(X)
+        self.n_products = (X.size if self.is_dense else X.nnz) * self.n_tasks
 
     def scores(self, W: Float, first: int, last: int) -> Float:  # noqa: D102
         part = W[:, first:last].astype(self.X.dtype, copy=False)
-        flat = (self.X @ part).T if self._sparse else np.dot(part.T, self.X.T)
+        flat = np.dot(part.T, self.X.T) if self.is_dense else (self.X @ part).T
         return np.ascontiguousarray(flat, dtype=np.float64).ravel()
 
     def slopes(self, c: Float, first: int, last: int) -> Float:  # noqa: D102
         rows = c.reshape(last - first, self.n_samples).astype(self.X.dtype, copy=False)
-        g = (self.X.T @ rows.T) if self._sparse else np.dot(rows, self.X).T
+        g = np.dot(rows, self.X).T if self.is_dense else (self.X.T @ rows.T)
         return np.asfortranarray(g, dtype=np.float64)
 
     def differences(  # noqa: D102
         self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], i: int
     ) -> npt.NDArray[np.float32]:
         return _differences(self.X, a, b)
+
+    def rows(self, labels: npt.NDArray[np.int64]) -> Float:  # noqa: D102
+        return np.asarray(self.X[labels % self.n_samples], dtype=np.float64)
 
 
 class OwnRows(Tasks):
@@ -181,16 +202,15 @@ class OwnRows(Tasks):
 
     def __init__(self, X: Any, y: npt.NDArray[np.int8], ptr: npt.NDArray[np.int64]) -> None:
         self.n_features = X.shape[1]
-        self.n_products = X.nnz if sp.issparse(X) else X.size
+        self.is_dense = not sp.issparse(X)
+        self.n_products = X.size if self.is_dense else X.nnz
         self.y = np.ascontiguousarray(y)
         self.ptr = ptr
-        if sp.issparse(X):
-            X = X.tocsr()
-        self._parts = [X[a:b] for a, b in pairwise(ptr)]
-        self._dtype = X.dtype
+        self.X = X if self.is_dense else X.tocsr()
+        self._parts = [self.X[a:b] for a, b in pairwise(ptr)]
 
     def scores(self, W: Float, first: int, last: int) -> Float:  # noqa: D102
-        part = W.astype(self._dtype, copy=False)
+        part = W.astype(self.X.dtype, copy=False)
         flat = [self._parts[i] @ part[:, i] for i in range(first, last)]
         return np.concatenate(flat).astype(np.float64, copy=False)
 
@@ -198,7 +218,7 @@ class OwnRows(Tasks):
         g = np.empty((self.n_features, last - first), order="F")
         offset = self.ptr[first]
         for i in range(first, last):
-            rows = c[self.ptr[i] - offset : self.ptr[i + 1] - offset].astype(self._dtype, copy=False)
+            rows = c[self.ptr[i] - offset : self.ptr[i + 1] - offset].astype(self.X.dtype, copy=False)
             g[:, i - first] = self._parts[i].T @ rows
         return g
 
@@ -206,6 +226,9 @@ class OwnRows(Tasks):
         self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], i: int
     ) -> npt.NDArray[np.float32]:
         return _differences(self._parts[i], a, b)
+
+    def rows(self, labels: npt.NDArray[np.int64]) -> Float:  # noqa: D102
+        return np.asarray(self.X[labels], dtype=np.float64)
 
 
 def _differences(X: Any, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:

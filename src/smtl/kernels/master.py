@@ -25,6 +25,33 @@ def distance(a, b):
 
 
 @njit(cache=True, nogil=True)
+def s_step(kind, with_values, ridge, mu, rho, centre, W, S, U):
+    """Do what is left of an iteration after its W-step: over-relaxation, multipliers and prox, in ``S`` and ``U``.
+
+    Returns how far S has moved, and the primal and dual residual (see `smtl.solvers.admm.residuals`).
+    """
+    c, s, u, w = centre.ravel(), S.ravel(), U.ravel(), W.ravel()
+    s_old = np.empty(len(s))
+    zero = np.zeros(len(s))
+    step = 1.0 / (mu + rho + ridge)
+    for k in range(len(s)):
+        u[k] += RELAXATION * w[k] + (1.0 - RELAXATION) * s[k]
+        s_old[k] = s[k]
+        s[k] = (mu * u[k] + rho * c[k]) * step
+    if kind == ENTRIES:
+        shrink_entries(S, step)
+    elif kind == FEATURES:
+        shrink_features(S, step)
+    elif with_values is not None:
+        shrink_values(S, step)
+    for k in range(len(s)):
+        u[k] -= s[k]
+    moved = distance(s, s_old)
+    primal = distance(w, s) / max(distance(w, zero), distance(s, zero), 1e-300)
+    return moved, primal, moved / max(distance(u, zero), 1e-300)
+
+
+@njit(cache=True, nogil=True)
 def steps(
     n_steps, kind, with_values, ridge, C, rho, centre, near, tol, mu, n_iter, S, U, mixed, mixed_delta,
     G, delta, gram, alpha, size, t, L, active, n_active,
@@ -38,32 +65,14 @@ def steps(
     """
     B = np.empty(S.shape)
     W = np.empty(S.shape)
-    b, c, s, u, w = B.ravel(), centre.ravel(), S.ravel(), U.ravel(), W.ravel()
-    s_old = np.empty(len(s))
-    zero = np.zeros(len(s))
+    b, c, s, u = B.ravel(), centre.ravel(), S.ravel(), U.ravel()
     primal = dual = 0.0
     for _ in range(n_steps):
         for k in range(len(s)):
             b[k] = s[k] - u[k]
         w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha, size, t, L, active, n_active)
-        step = 1.0 / (mu + rho + ridge)
-        for k in range(len(s)):
-            u[k] += RELAXATION * w[k] + (1.0 - RELAXATION) * s[k]
-            s_old[k] = s[k]
-            s[k] = (mu * u[k] + rho * c[k]) * step
-        if kind == ENTRIES:
-            shrink_entries(S, step)
-        elif kind == FEATURES:
-            shrink_features(S, step)
-        elif with_values is not None:
-            shrink_values(S, step)
-        for k in range(len(s)):
-            u[k] -= s[k]
+        moved, primal, dual = s_step(kind, with_values, ridge, mu, rho, centre, W, S, U)
         n_iter += 1
-        moved = distance(s, s_old)
-        # As in `smtl.solvers.admm.residuals`.
-        primal = distance(w, s) / max(distance(w, zero), distance(s, zero), 1e-300)
-        dual = moved / max(distance(u, zero), 1e-300)
         if is_due(n_iter):
             factor = balance(primal, dual)
             mu *= factor

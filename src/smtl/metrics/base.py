@@ -47,6 +47,8 @@ class Metric(Registered, ABC):
         Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
     has_curvature : bool
         Whether there is `curvature`, which saves passes over the data on a path of C.
+    has_hinge : bool
+        Whether there is `hinge_margin`, which saves far more of them.
 
     Notes
     -----
@@ -82,6 +84,7 @@ class Metric(Registered, ABC):
     judges_answers: ClassVar[bool] = False
     uses_intercept: ClassVar[bool] = True
     has_curvature: ClassVar[bool] = False
+    has_hinge: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
@@ -229,6 +232,41 @@ class Metric(Registered, ABC):
             Factors; 0 where nothing is known.
         """
         raise NotImplementedError(f"{type(self).__name__} does not tell its curvature.")
+
+    def hinge_margin(self, n_pos: int, n_neg: int) -> float:
+        r"""Return the margin a of a hinge loss that a task's loss is no less than, where ``has_hinge`` says so.
+
+        With an intercept :math:`\beta`, that is :math:`\min_\beta \sum_k 2 (a - y_k (s_k + \beta))_+`. The better it is
+        as a model of the loss, the more it saves.
+
+        Parameters
+        ----------
+        n_pos, n_neg : int
+            Numbers of positives and negatives.
+
+        Returns
+        -------
+        float
+            Positive.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no hinge.")
+
+    def hinge_is_close(self, loss: float, tol: float) -> bool:
+        """Return whether that hinge loss is likely to lack no more than a part ``tol`` of the loss.
+
+        Parameters
+        ----------
+        loss : float
+            The mean loss of the tasks.
+        tol : float
+            The part.
+
+        Returns
+        -------
+        bool
+            True here. A wrong answer costs time and nothing else.
+        """
+        return True
 
 
 def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels]:

@@ -43,6 +43,8 @@ class Start:
     bundle : object, optional
         The planes of the ``"bundle"`` solver. They hold for every C, but only for the same data. The solver that takes
         them over changes them.
+    hinge : object, optional
+        The rows that matter, for the ``"bundle"`` solver; also for the same data only.
     certificate : Certificate, optional
         Whose combination of planes bounds the objective for every C, on the same data.
 
@@ -59,6 +61,7 @@ class Start:
     rho: float | None = None
     smooth: bool = True
     bundle: Any = field(default=None, repr=False)
+    hinge: Any = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
 
     def for_other_data(self) -> Start:
@@ -67,9 +70,9 @@ class Start:
         Returns
         -------
         Start
-            Without planes.
+            Without planes and rows.
         """
-        return replace(self, bundle=None, certificate=None)
+        return replace(self, bundle=None, hinge=None, certificate=None)
 
 
 class History:

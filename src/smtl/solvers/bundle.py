@@ -25,6 +25,7 @@ the level method is tried once more.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ from smtl.solvers.admm import first_mu
 from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.compiled import compiled_penalty
+from smtl.solvers.hinge import Hinge
 from smtl.solvers.master import CAUTION, Master
 from smtl.solvers.newton import Newton
 from smtl.solvers.planes import Bundle
@@ -58,6 +60,8 @@ LEVEL, MOST = 0.75, 3.0
 # The least rho, as a part of mu. Below it the centre no longer counts, and what the planes still leave there is not its
 # doing: the few iterations were not enough. Without a least one, rho would fall on and on and not come back in time.
 LEAST = 1e-2
+# mu may be raised at the start; where there were no more passes than this, they have not brought it down again.
+UNADAPTED = 3
 # A pass must cost at least so many iterations on the planes for the level method to be worth it. Where it was left, but
 # plain ADMM has not got there after so many passes, it is tried again, with iterations that may cost twice as much.
 STEPS_A_PASS, PLAIN_PASSES = 6.0, 1000
@@ -95,13 +99,22 @@ def solve_bundle(
     C, (d, m) = problem.C, problem.shape
     if start is None:
         start = Start(np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m))
-    shift, here, mean = start.shift.copy(), start.S, start.S
     first_passes = FIRST_PASSES if start.bundle is None or start.mu is None else 1
-    rho = start.rho
     bundle, certificate, history = start.bundle or Bundle(d, m), Certificate(), History(verbose)
     bundle.keep_active()
     if start.certificate is not None:
         certificate.see_planes(problem, start.certificate.delta, start.certificate.G)
+    hinge = start.hinge
+    if hinge is None and first_passes == 1 and Hinge.is_for(problem):
+        hinge = Hinge(problem)
+    start = replace(start, shift=start.shift.copy(), hinge=hinge)
+    end = hinge.solve(start, certificate, history, tol, max_iter) if hinge else None
+    if end is not None:
+        bundle.start_from(certificate.G, certificate.delta)
+        end = replace(end, bundle=bundle, certificate=certificate)
+        return Solution(certificate, history.as_dict(), len(history.passes), True, end)
+    shift, here, mean, rho = start.shift, start.S, start.S, start.rho
+    n_before = len(history.passes)
     most_work = _most_work(problem)
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
     bound, ahead = Master(problem, bundle, 0, start.S, start.Z, start.mu or 1.0), None
@@ -111,8 +124,8 @@ def solve_bundle(
     smooth = start.smooth and first_passes == 1 and bundle.work() <= most_work
     newton = Newton(problem) if smooth and Newton.pays(problem, tol, AROUND_A_PASS) else None
     point = None  # where Newton's step has led
-    for n_iter in range(1, max_iter + 1):
-        delta, G, value = problem.planes(here, shift, eps=inner_tol)
+    for n_iter in range(1, max_iter + 1 - n_before):
+        delta, G, value = problem.planes(here, shift, inner_tol)
         objective = problem.objective(here, value)
         certificate.see_weights(objective, here, shift)
         bundle.add(G, delta)
@@ -145,14 +158,17 @@ def solve_bundle(
                 here = problem.like(mean, bound.S)
             else:
                 here = bound.S
-        history.add(objective, certificate, *bound.residuals, n_iter)
+        history.add(objective, certificate, *bound.residuals, n_before + n_iter)
         if certificate.gap <= tol:
             break
     smooth = start.smooth
     if newton and not newton.has_paid(n_iter, tol):
         smooth, rho = False, newton.rho(rho, for_good=True)
-    end = Start(bound.S, bound.Z, shift, bound.mu, rho, smooth, bundle, certificate)
-    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
+    if hinge:
+        hinge.loss = (certificate.objective - problem.penalty.value(certificate.W)) / (C * m)
+    mu = start.mu if n_iter <= UNADAPTED and start.mu is not None else bound.mu
+    end = Start(bound.S, bound.Z, shift, mu, rho, smooth, bundle, hinge, certificate)
+    return Solution(certificate, history.as_dict(), len(history.passes), certificate.gap <= tol, end)
 
 
 class Ahead:

@@ -20,9 +20,6 @@ Float: TypeAlias = npt.NDArray[np.float64]
 # The default grid goes from the critical C up over so many decades.
 DECADES = 3.0
 
-# mu may be raised at the start of a solution; one that took no more passes than this has not brought it down again.
-UNADAPTED = 3
-
 _TEN = np.arange(1, 11)
 # The paper's grid, 60 values from 0.001 to 800 as it lists them: 0.01 and 0.1 are there twice.
 PAPER_CS: Float = np.sort(
@@ -120,7 +117,6 @@ def solve_path(
     """
     done: list[tuple[float, Float]] = []  # C and weights of the last two
     for C in map(float, Cs):
-        mu = None if start is None else start.mu
         if start is not None and done:
             start = _onwards(start, done, C)
         problem.C = C
@@ -128,8 +124,6 @@ def solve_path(
         best = np.asfortranarray(solution.certificate.W)  # nearer to the optimum than the last weights
         done = [*done[-1:], (C, best)]
         start = replace(solution.start, S=best)
-        if solution.n_iter <= UNADAPTED and mu is not None:
-            start = replace(start, mu=mu * C / done[0][0])
         yield solution
 
 

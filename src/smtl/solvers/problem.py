@@ -101,7 +101,13 @@ class Problem:
             return [work(first, last) for first, last in self.groups]
         return list(self._executor.map(lambda group: work(*group), self.groups))
 
-    def planes(self, W: Float, shift: Float, eps: float = 0.0) -> tuple[Float, Float, Float]:
+    def planes(
+        self,
+        W: Float,
+        shift: Float,
+        eps: float = 0.0,
+        seen: Callable[[int, int, Float, Float], None] | None = None,
+    ) -> tuple[Float, Float, Float]:
         r"""Ask the oracle of every task at W: one pass over the data.
 
         Parameters
@@ -112,6 +118,8 @@ class Problem:
             With an intercept: a first guess for each task, overwritten by the best one.
         eps : float, default=0.0
             How far from its minimum over the intercept a loss may be.
+        seen : callable, optional
+            Called as ``seen(first, last, scores, c)`` for each group of tasks, with their scores and coefficients.
 
         Returns
         -------
@@ -125,15 +133,17 @@ class Problem:
         tasks, ptr = self.tasks, self.tasks.ptr
 
         def work(first: int, last: int) -> tuple[Float, Float, Float]:
-            rows = slice(ptr[first], ptr[last])
+            scores = tasks.scores(W, first, last)
             delta, c, value = self.metric.planes(
-                tasks.scores(W, first, last),
-                tasks.y[rows],
+                scores,
+                tasks.y[ptr[first] : ptr[last]],
                 ptr[first : last + 1] - ptr[first],
                 shift=shift[first:last],
                 with_intercept=self.with_intercept,
                 eps=eps,
             )
+            if seen is not None:
+                seen(first, last, scores, c)
             return delta, tasks.slopes(c, first, last), value
 
         parts = self.for_each_group(work)
