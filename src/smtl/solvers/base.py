@@ -38,8 +38,6 @@ class Start:
         The penalty parameter of ADMM; None to have it chosen.
     rho : float
         How much the level method holds on to its centre; None to have it chosen.
-    smooth : bool
-        Whether the losses have been smooth enough for Newton's steps.
     bundle : object, optional
         The planes of the ``"bundle"`` solver. They hold for every C, but only for the same data. The solver that takes
         them over changes them.
@@ -59,8 +57,8 @@ class Start:
     shift: Float
     mu: float | None = None
     rho: float | None = None
-    smooth: bool = True
     bundle: Any = field(default=None, repr=False)
+    newton: Any = field(default=None, repr=False)
     hinge: Any = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
 
@@ -72,7 +70,7 @@ class Start:
         Start
             Without planes and rows.
         """
-        return replace(self, bundle=None, hinge=None, certificate=None)
+        return replace(self, bundle=None, newton=None, hinge=None, certificate=None)
 
 
 class History:

@@ -54,7 +54,7 @@ FIRST_PASSES = 8
 # when the last one has moved it by this part of its distance from the centre.
 BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
 # As many again, up to so often, while the planes promise a bound that is high enough: each time saves a pass if it is.
-ROUNDS = 10
+ROUNDS, NEWTON_ROUNDS = 10, 3
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
 # The least rho, as a part of mu. Below it the centre no longer counts, and what the planes still leave there is not its
@@ -121,8 +121,11 @@ def solve_bundle(
     if first_passes == 1 and bundle.work() > most_work:
         # The weights are nearly right, and plain steps with planes of another C would lead far away from them.
         bound.set_mu(CAUTION * bound.mu)
-    smooth = start.smooth and first_passes == 1 and bundle.work() <= most_work
-    newton = Newton(problem) if smooth and Newton.pays(problem, tol, AROUND_A_PASS) else None
+    newton = start.newton
+    if newton is not None and newton:
+        newton.begin()
+    elif newton is None and first_passes == 1 and bundle.work() <= most_work and Newton.pays(problem, tol, AROUND_A_PASS):
+        newton = Newton(problem)
     point = None  # where Newton's step has led
     for n_iter in range(1, max_iter + 1 - n_before):
         delta, G, value = problem.planes(here, shift, inner_tol)
@@ -132,8 +135,12 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        if ahead or point is not None:
-            _raise_bound(bound, certificate, tol, C * inner_tol)
+        if point is not None:
+            certificate.see_planes(problem, delta, G)
+            if certificate.gap > tol:
+                _raise_bound(bound, certificate, tol, C * inner_tol, NEWTON_ROUNDS)
+        elif ahead:
+            _raise_bound(bound, certificate, tol, C * inner_tol, ROUNDS)
         else:
             certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
         point = newton.look(here, G, bound.Z, certificate) if newton and certificate.gap > tol else None
@@ -148,7 +155,8 @@ def solve_bundle(
                 ahead, first_passes, most_work = None, n_iter + PLAIN_PASSES, 2.0 * most_work
             elif n_iter >= first_passes and not ahead:
                 bundle.give_second_weights()
-                rho = newton.rho(rho) if newton else rho
+                if newton:
+                    rho = newton.rho(rho)
                 ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
@@ -161,13 +169,12 @@ def solve_bundle(
         history.add(objective, certificate, *bound.residuals, n_before + n_iter)
         if certificate.gap <= tol:
             break
-    smooth = start.smooth
     if newton and not newton.has_paid(n_iter, tol):
-        smooth, rho = False, newton.rho(rho, for_good=True)
+        newton, rho = False, newton.rho(rho, for_good=True)
     if hinge:
         hinge.loss = (certificate.objective - problem.penalty.value(certificate.W)) / (C * m)
     mu = start.mu if n_iter <= UNADAPTED and start.mu is not None else bound.mu
-    end = Start(bound.S, bound.Z, shift, mu, rho, smooth, bundle, hinge, certificate)
+    end = Start(bound.S, bound.Z, shift, mu, rho, bundle, newton, hinge, certificate)
     return Solution(certificate, history.as_dict(), len(history.passes), certificate.gap <= tol, end)
 
 
@@ -204,10 +211,10 @@ class Ahead:
         return self.centre
 
 
-def _raise_bound(master: Master, certificate: Certificate, tol: float, inner_tol: float) -> None:
+def _raise_bound(master: Master, certificate: Certificate, tol: float, inner_tol: float, rounds: int) -> None:
     """Do some iterations for the bound, and more of them while it may yet become as high as it must."""
     enough = (1.0 - tol) * certificate.objective
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         certificate.see_planes(master.problem, *master.steps(BOUND_STEPS, inner_tol))
         if certificate.bound >= enough or master.promised() < enough:
             break

@@ -28,20 +28,25 @@ Float: TypeAlias = npt.NDArray[np.float64]
 SAMPLE = 1024
 # What is added to the diagonal, as a part of its mean: the sample may lack directions.
 DAMPING = 0.03
+# With C the curvature changes by about this power of it, until that has been measured, and in all tasks alike.
+POWER, POWERS = -0.7, (-2.0, 1.0)
+# The curvature of one C serves at most so many more. Only where one step was enough at each of them: elsewhere the
+# next C has its own.
+LAST_FOR = 2
 # At most so many iterations on the model; they end when one moves by less than this part of the distance so far.
 STEPS, NEAR = 60, 0.01
-# A step that is longer than this part of the weights leads to where the curvature is another.
-LONGEST = 0.5
-# A step must leave no more than this part of the gap, else there are no more.
+# A step is cut to this part of the weights, beyond which the curvature is another; so long a one is not taken at all.
+LONGEST, TOO_LONG = 0.4, 3.0
+# A step must leave no more than this part of the gap, else the curvature is measured again, and then there are no more.
 LEAVES = 0.5
 # The level method then holds on to its centre by this part of the curvature, and by all of it once there are no more
 # steps at all.
 RHO = 0.1
-# To this gap the level method takes few passes anyhow; for each digit beyond, steps save about so many.
-SOON, PASSES_A_DIGIT = 1e-2, 7.0
+# Steps are for gaps of this size and below. They save about so many passes a C, and so many more for each digit.
+SOON, PASSES, PASSES_A_DIGIT = 1e-2, 2.0, 7.0
 # A C that takes more passes all the same, so many and so many for each digit, will be followed by others: the loss is
 # no longer smooth where the weights have come to.
-MOST_PASSES, MOST_PASSES_A_DIGIT = 8.0, 6.0
+MOST_PASSES, MOST_PASSES_A_DIGIT = 6.0, 8.0
 # A multiplication of a matrix product in single precision costs this part of one of `Problem.work`.
 PRODUCT, INVERSE, ROW = 0.05, 0.5, 2.0
 # The curvature of all tasks may take so much memory.
@@ -59,11 +64,28 @@ class Newton:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._gap = math.inf
         self._nu = 0.0
+        self._inverse: npt.NDArray[np.float32] | None = None
+        self._measured = 0.0, 0.0  # C and nu, where the curvature was measured
+        self._power = POWER
+        self._C = 0.0
+        self._age = 0
+        self._life = 1
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the next C."""
+        C = self.problem.C
+        if self._inverse is not None:
+            self._life = min(self._life + 1, 1 + LAST_FOR) if self._n_steps <= 1 and not self._over else 1
+            change = (C / self._C) ** self._power
+            self._nu *= change
+            self._inverse /= np.float32(change)
+        self._C = C
+        self._age += 1
+        self._gap = math.inf
         self._n_steps = 0
         self._over = False
-        self._inverse: npt.NDArray[np.float32] | None = None
 
     @staticmethod
     def pays(problem: Problem, tol: float, around_a_pass: float) -> bool:
@@ -89,7 +111,8 @@ class Newton:
         if 4 * m * d * d > MOST_BYTES:
             return False
         work = m * d * (SAMPLE * (PRODUCT * d + ROW) + INVERSE * d * d)
-        return work <= PASSES_A_DIGIT * _digits(tol) * (problem.work() + around_a_pass)
+        passes = PASSES + PASSES_A_DIGIT * _digits(tol)
+        return tol <= SOON and work <= passes * (problem.work() + around_a_pass)
 
     def has_paid(self, n_iter: int, tol: float) -> bool:
         """Return whether to try it at the next C as well.
@@ -146,30 +169,44 @@ class Newton:
             brought too little. Then it is None ever after.
         """
         gap = certificate.objective - certificate.bound
-        if self._over or not gap <= LEAVES * self._gap:
+        if self._over:
+            return None
+        slow = not gap <= LEAVES * self._gap
+        if slow and self._age == 0:
             self._over = True
             return None
+        if slow or self._inverse is None or (self._n_steps == 0 and self._age >= self._life):
+            self._measure(W)
         self._gap = gap
-        if self._inverse is None:
-            self._inverse = self._invert(W)
-            if self._inverse is None:
-                self._over = True
-                return None
-        compiled = compiled_penalty(self.problem.penalty)
-        assert compiled is not None
+        point = None if self._inverse is None else self._minimum(W, G, Z)
+        self._over = point is None
+        self._n_steps += point is not None
+        return point
+
+    def _measure(self, W: Float) -> None:
+        """Measure the curvature at W, and how it changes with C."""
+        self._inverse, self._age = self._invert(W), 0
+        C, nu = self._measured
+        if nu > 0.0 and self._nu > 0.0 and self._C > C:
+            self._power = float(np.clip(math.log(self._nu / nu) / math.log(self._C / C), *POWERS))
+        self._measured = self._C, self._nu
+
+    def _minimum(self, W: Float, G: Float, Z: Float) -> Float | None:
+        """Return the minimum of the model around W, or what is on the way to it; None if it is far away."""
         from smtl.kernels import newton
 
+        compiled = compiled_penalty(self.problem.penalty)
+        assert compiled is not None
         (kind, ridge), C = compiled, self.problem.C
         S = W.T.copy(order="C")
         newton.minimum(
             STEPS, NEAR, kind, with_values(kind), ridge, C, S.copy(), np.ascontiguousarray(G.T),
             self._inverse, self._nu, S, np.array(Z.T / (C * self._nu), order="C"),
         )  # fmt: skip
-        self._over = not norm(S - W.T) <= LONGEST * norm(S)  # NaN, too
-        if self._over:
+        length = norm(S - W.T) / max(norm(S), 1e-300)
+        if not length <= TOO_LONG:  # NaN, too
             return None
-        self._n_steps += 1
-        return S.T
+        return (W.T + min(LONGEST / max(length, 1e-300), 1.0) * (S - W.T)).T
 
     def _invert(self, W: Float) -> npt.NDArray[np.float32] | None:
         """Return the inverses of the curvature at W plus nu, which is its mean; None if a task has none."""
