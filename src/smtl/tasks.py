@@ -174,7 +174,7 @@ class SharedRows(Tasks):
         return _differences(self.X, a, b)
 
     def rows(self, labels: npt.NDArray[np.int64]) -> Float:  # noqa: D102
-        return np.asarray(self.X[labels % self.n_samples], dtype=np.float64)
+        return np.ascontiguousarray(self.X[labels % self.n_samples], dtype=np.float64)
 
 
 class OwnRows(Tasks):
@@ -228,7 +228,7 @@ class OwnRows(Tasks):
         return _differences(self._parts[i], a, b)
 
     def rows(self, labels: npt.NDArray[np.int64]) -> Float:  # noqa: D102
-        return np.asarray(self.X[labels], dtype=np.float64)
+        return np.ascontiguousarray(self.X[labels], dtype=np.float64)
 
 
 def _differences(X: Any, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:

@@ -66,7 +66,8 @@ def test_so_does_the_level_method_given_up_half_way(monkeypatch, plain_passes, c
         problem = problem_of(instance)
         d, m = problem.shape
         # Planes may be five a task: fewer than most of these problems need.
-        monkeypatch.setattr(bundle, "_most_work", lambda _, d=d, m=m: m * 5 * (d + 15))
+        beside = (problem.work() + bundle.AROUND_A_PASS) / bundle.STEPS_A_PASS - m * 5 * (d + 15)
+        monkeypatch.setattr(bundle, "_beside_a_step", lambda _, beside=beside: beside)
         solution = solve(problem, "bundle", tol=1e-7, max_iter=5000)
         best = solution.certificate
         assert solution.converged

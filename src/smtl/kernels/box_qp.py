@@ -21,11 +21,13 @@ from smtl.kernels.simplex_qp import LEAST_PIVOT, leave, solve_lower, solve_upper
 
 # Entering and leaving rows in one solution, at most.
 MOST_CHANGES = 500
+# A row is a mixture of others if this part of its square or less is not theirs. Rounding leaves so much.
+MIXTURE = 1e-7
 
 
 @njit(cache=True, nogil=True)
 def enter(k, X, t, L, free, n_free):
-    """Add row ``k`` to the free ones and their factor."""
+    """Add row ``k`` to the free ones and their factor; return whether it is a mixture of the others."""
     row = L[n_free]
     for i in range(n_free):
         row[i] = dot(X[free[i]], X[k]) + t
@@ -36,6 +38,7 @@ def enter(k, X, t, L, free, n_free):
         pivot -= row[i] * row[i]
     row[n_free] = np.sqrt(max(pivot, LEAST_PIVOT * diagonal))
     free[n_free] = k
+    return pivot <= MIXTURE * diagonal or n_free > X.shape[1]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -72,12 +75,13 @@ def maximise(X, y, a, b, C, mu, tol, v, is_free, t, L, free, n_free, w, g, work,
     """Solve the program of one task, from ``v``, in place, and return the number of free rows.
 
     The rows' margins are then right to ``tol``. ``w`` receives the weights and ``g`` the sum of ``v_r x_r``. ``L`` and
-    ``free`` have room for one row more than there are features and one more, and ``work`` is room for two numbers
-    each, ``lacking`` for one a row of the data. ``t`` is of the size of the squares of the rows' lengths.
+    ``free`` have room for three rows more than there are features, and ``work`` for two numbers each, ``lacking`` for
+    one number a row of the data. ``t`` is of the size of the squares of the rows' lengths.
     """
     n, d = X.shape
     step, ones = work[0], work[1]
     n_lacking = 0
+    is_mixture = False
     for f in range(d):
         g[f] = 0.0
     for r in range(n):
@@ -103,14 +107,14 @@ def maximise(X, y, a, b, C, mu, tol, v, is_free, t, L, free, n_free, w, g, work,
             for i in range(n_free):
                 step[i] = (step[i] - mixed / total * ones[i]) * mu / (2.0 * C)
             solve_upper(L, n_free, step)
-            length = 1.0
+            length = np.inf if is_mixture else 1.0
             blocked = -1
             for i in range(n_free):
                 r = free[i]
                 low = min(float(y[r]), 0.0)
-                if v[r] + length * step[i] < low:
+                if step[i] < 0.0 and (low - v[r]) / step[i] < length:
                     length, blocked = (low - v[r]) / step[i], i
-                elif v[r] + length * step[i] > low + 1.0:
+                elif step[i] > 0.0 and (low + 1.0 - v[r]) / step[i] < length:
                     length, blocked = (low + 1.0 - v[r]) / step[i], i
             for i in range(n_free):
                 r = free[i]
@@ -120,6 +124,7 @@ def maximise(X, y, a, b, C, mu, tol, v, is_free, t, L, free, n_free, w, g, work,
                     new = low if step[i] < 0.0 else low + 1.0
                 add_row(g, new - v[r], X[r])
                 v[r] = new
+            is_mixture = False
             if blocked >= 0:
                 is_free[free[blocked]] = False
                 leave(blocked, L, free, n_free)
@@ -143,7 +148,8 @@ def maximise(X, y, a, b, C, mu, tol, v, is_free, t, L, free, n_free, w, g, work,
             k, n_lacking = worst_row(X, y, a, w, level, tol, v, is_free, lacking, n)
         if k < 0 or n_free == len(free) - 1:
             break
-        enter(k, X, t, L, free, n_free)
+        # Along a mixture there is no curvature, and the step goes on until a row is at a bound.
+        is_mixture = enter(k, X, t, L, free, n_free)
         is_free[k] = True
         n_free += 1
     return n_free

@@ -36,11 +36,11 @@ def smallest(values, n, count):
 
 
 @njit(cache=True, nogil=True)
-def choose_rows(scores, y, ptr, c, factor, more, rows, size):
+def choose_rows(scores, y, ptr, c, factor, more, rows):
     """Choose the rows of each task that are answered wrong or nearly so; return how many there are in all.
 
     Of either class those of the worst scores: ``factor`` times as many as have a coefficient in ``c``, and so many
-    ``more``. ``rows`` receives where they are in ``scores``, in ascending order, and ``size`` how many each task has.
+    ``more``. ``rows`` receives where they are in ``scores``, in ascending order.
     """
     room = 0
     for i in range(len(ptr) - 1):
@@ -59,12 +59,10 @@ def choose_rows(scores, y, ptr, c, factor, more, rows, size):
                     wrong += c[k] != 0.0
             count = int(factor * wrong) + more
             worst[side] = smallest(values, n, count) if count < n else np.inf
-        first = at
         for k in range(ptr[i], ptr[i + 1]):
             if (y[k] == 1 and scores[k] <= worst[0]) or (y[k] == -1 and -scores[k] <= worst[1]):
                 rows[at] = k
                 at += 1
-        size[i] = at - first
     return at
 
 

@@ -2,6 +2,7 @@ r"""F-beta: the harmonic mean of precision and recall, recall weighted by beta s
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -110,7 +111,7 @@ class FBeta(ContingencyMetric):
         bool
             As measured on data sets of hundreds to thousands of rows.
         """
-        return loss <= 1.4 * tol**0.5
+        return loss <= 1.4 * math.sqrt(tol)
 
 
 class F1(FBeta):

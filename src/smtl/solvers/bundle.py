@@ -31,7 +31,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import first_mu
+from smtl.solvers.admm import first_mu, norm
 from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.compiled import compiled_penalty
@@ -54,7 +54,8 @@ FIRST_PASSES = 8
 # when the last one has moved it by this part of its distance from the centre.
 BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
 # As many again, up to so often, while the planes promise a bound that is high enough: each time saves a pass if it is.
-ROUNDS, NEWTON_ROUNDS = 10, 3
+# But no more than cost this part of a pass.
+ROUNDS, PART_OF_A_PASS = 10, 0.6
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
 # The least rho, as a part of mu. Below it the centre no longer counts, and what the planes still leave there is not its
@@ -115,17 +116,19 @@ def solve_bundle(
         return Solution(certificate, history.as_dict(), len(history.passes), True, end)
     shift, here, mean, rho = start.shift, start.S, start.S, start.rho
     n_before = len(history.passes)
-    most_work = _most_work(problem)
+    a_pass, beside = problem.work() + AROUND_A_PASS, _beside_a_step(problem)
+    most_work = a_pass / STEPS_A_PASS - beside
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
     bound, ahead = Master(problem, bundle, 0, start.S, start.Z, start.mu or 1.0), None
     if first_passes == 1 and bundle.work() > most_work:
         # The weights are nearly right, and plain steps with planes of another C would lead far away from them.
         bound.set_mu(CAUTION * bound.mu)
     newton = start.newton
-    if newton is not None and newton:
-        newton.begin()
-    elif newton is None and first_passes == 1 and bundle.work() <= most_work and Newton.pays(problem, tol, AROUND_A_PASS):
+    if newton is None and first_passes == 1 and bundle.work() <= most_work and Newton.pays(problem, tol, AROUND_A_PASS):
         newton = Newton(problem)
+    if newton:
+        last = start.S if start.certificate is None else start.certificate.W
+        newton.begin(norm(start.S - last) / max(norm(start.S), 1e-300), tol)
     point = None  # where Newton's step has led
     for n_iter in range(1, max_iter + 1 - n_before):
         delta, G, value = problem.planes(here, shift, inner_tol)
@@ -135,12 +138,13 @@ def solve_bundle(
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
+        rounds = int(np.clip(PART_OF_A_PASS * a_pass / (BOUND_STEPS * (bundle.work() + beside)), 1, ROUNDS))
         if point is not None:
             certificate.see_planes(problem, delta, G)
             if certificate.gap > tol:
-                _raise_bound(bound, certificate, tol, C * inner_tol, NEWTON_ROUNDS)
+                _raise_bound(bound, certificate, tol, C * inner_tol, rounds)
         elif ahead:
-            _raise_bound(bound, certificate, tol, C * inner_tol, ROUNDS)
+            _raise_bound(bound, certificate, tol, C * inner_tol, rounds)
         else:
             certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
         point = newton.look(here, G, bound.Z, certificate) if newton and certificate.gap > tol else None
@@ -155,8 +159,7 @@ def solve_bundle(
                 ahead, first_passes, most_work = None, n_iter + PLAIN_PASSES, 2.0 * most_work
             elif n_iter >= first_passes and not ahead:
                 bundle.give_second_weights()
-                if newton:
-                    rho = newton.rho(rho)
+                rho = newton.rho(rho) if newton else rho
                 ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
@@ -169,8 +172,8 @@ def solve_bundle(
         history.add(objective, certificate, *bound.residuals, n_before + n_iter)
         if certificate.gap <= tol:
             break
-    if newton and not newton.has_paid(n_iter, tol):
-        newton, rho = False, newton.rho(rho, for_good=True)
+    if newton:
+        rho = newton.end(n_iter, tol, rho)
     if hinge:
         hinge.loss = (certificate.objective - problem.penalty.value(certificate.W)) / (C * m)
     mu = start.mu if n_iter <= UNADAPTED and start.mu is not None else bound.mu
@@ -220,17 +223,14 @@ def _raise_bound(master: Master, certificate: Certificate, tol: float, inner_tol
             break
 
 
-def _most_work(problem: Problem) -> float:
-    """Return the most that a W-step may cost for it to pay to save passes by iterations on the planes."""
+def _beside_a_step(problem: Problem) -> float:
+    """Return what an iteration on the planes costs beside its W-step."""
     from smtl.kernels import norms
 
     compiled = compiled_penalty(problem.penalty)
-    beside = 0.0
     if compiled is None:
-        beside = AROUND_A_STEP
-    elif compiled[0] == norms.VALUES:
-        beside = AROUND_VALUES + CUBE * min(problem.shape) ** 3
-    return (problem.work() + AROUND_A_PASS) / STEPS_A_PASS - beside
+        return AROUND_A_STEP
+    return AROUND_VALUES + CUBE * min(problem.shape) ** 3 if compiled[0] == norms.VALUES else 0.0
 
 
 def _inner_tol(certificate: Certificate) -> float:

@@ -2,9 +2,10 @@ r"""Where to pass next if the losses are as good as smooth: at the minimum of a 
 
 .. math:: \min_W \; \Omega(W) + C \sum_i \left[ \tfrac12 (w - w_i)'H_i(w - w_i) - g_i'(w - w_i) \right]
 
-around the weights :math:`w_i` of the last pass. The curvature :math:`H_i` is that of a sample of rows, measured once
-for each C. That is good enough near the optimum, where a path's next C starts, and only there. Nothing rests on it but
-how many passes there are: objective and bound come from passes, as ever.
+around the weights :math:`w_i` of the last pass. The curvature :math:`H_i` is that of a sample of rows. That is good
+enough near the optimum, where a path's next C starts, and only there; with another factor, in all tasks alike, it is
+also good enough for the C after that. Nothing rests on it but how many passes there are: objective and bound come from
+passes, as ever.
 """
 
 from __future__ import annotations
@@ -25,28 +26,31 @@ __all__ = ["Newton"]
 Float: TypeAlias = npt.NDArray[np.float64]
 
 # How many differences of rows tell a task's curvature.
-SAMPLE = 1024
+SAMPLE = 2048
 # What is added to the diagonal, as a part of its mean: the sample may lack directions.
 DAMPING = 0.03
 # With C the curvature changes by about this power of it, until that has been measured, and in all tasks alike.
 POWER, POWERS = -0.7, (-2.0, 1.0)
 # The curvature of one C serves at most so many more. Only where one step was enough at each of them: elsewhere the
 # next C has its own.
-LAST_FOR = 2
+LAST_FOR = 3
 # At most so many iterations on the model; they end when one moves by less than this part of the distance so far.
 STEPS, NEAR = 60, 0.01
 # A step is cut to this part of the weights, beyond which the curvature is another; so long a one is not taken at all.
 LONGEST, TOO_LONG = 0.4, 3.0
 # A step must leave no more than this part of the gap, else the curvature is measured again, and then there are no more.
 LEAVES = 0.5
-# The level method then holds on to its centre by this part of the curvature, and by all of it once there are no more
-# steps at all.
-RHO = 0.1
+# Where even the start is farther than this from the last weights, a model is of no use, unless the gap to reach is so
+# many digits finer than where the level method soon is.
+FAR, FINE = 0.2, 0.5
+# The level method then holds on to its centre by this part of the curvature, and by this one where there are no more
+# steps for the rest of the path.
+RHO, RHO_LAST = 0.1, 0.2
 # Steps are for gaps of this size and below. They save about so many passes a C, and so many more for each digit.
-SOON, PASSES, PASSES_A_DIGIT = 1e-2, 2.0, 7.0
-# A C that takes more passes all the same, so many and so many for each digit, will be followed by others: the loss is
-# no longer smooth where the weights have come to.
-MOST_PASSES, MOST_PASSES_A_DIGIT = 6.0, 8.0
+SOON, PASSES, PASSES_A_DIGIT = 1e-2, 3.0, 9.0
+# Where so many values of C in a row take more passes all the same, so many and so many for each digit, the others will,
+# too: the loss is no longer smooth where the weights have come to.
+MOST_PASSES, MOST_PASSES_A_DIGIT, IN_A_ROW = 6.0, 8.0, 2
 # A multiplication of a matrix product in single precision costs this part of one of `Problem.work`.
 PRODUCT, INVERSE, ROW = 0.05, 0.5, 2.0
 # The curvature of all tasks may take so much memory.
@@ -54,27 +58,36 @@ MOST_BYTES = 256 * 2**20
 
 
 class Newton:
-    """The quadratic model at one C.
+    """The quadratic model, along a path.
 
     Parameters
     ----------
     problem : Problem
-        Whose metric offers its curvature.
+        Whose metric offers its curvature. Its C may change.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._nu = 0.0
         self._inverse: npt.NDArray[np.float32] | None = None
-        self._measured = 0.0, 0.0  # C and nu, where the curvature was measured
+        self._nu = 0.0
+        self._C = 0.0  # of which the model is
+        self._measured = 0.0, 0.0  # C and nu, where the curvature was last measured
         self._power = POWER
-        self._C = 0.0
-        self._age = 0
-        self._life = 1
-        self.begin()
+        self._age, self._life = 0, 1  # of the curvature, in values of C
+        self._n_steps, self._gap = 0, math.inf
+        self._over = self._given_up = False
+        self._in_a_row = 0  # values of C that have taken many passes
 
-    def begin(self) -> None:
-        """Begin with the next C."""
+    def begin(self, moved: float, tol: float) -> None:
+        """Begin with the next C.
+
+        Parameters
+        ----------
+        moved : float
+            How far the start is from the last C's weights, as a part of it.
+        tol : float
+            The relative gap to reach.
+        """
         C = self.problem.C
         if self._inverse is not None:
             self._life = min(self._life + 1, 1 + LAST_FOR) if self._n_steps <= 1 and not self._over else 1
@@ -83,9 +96,8 @@ class Newton:
             self._inverse /= np.float32(change)
         self._C = C
         self._age += 1
-        self._gap = math.inf
-        self._n_steps = 0
-        self._over = False
+        self._n_steps, self._gap = 0, math.inf
+        self._over = self._given_up or (moved > FAR and _digits(tol) < FINE)
 
     @staticmethod
     def pays(problem: Problem, tol: float, around_a_pass: float) -> bool:
@@ -114,39 +126,44 @@ class Newton:
         passes = PASSES + PASSES_A_DIGIT * _digits(tol)
         return tol <= SOON and work <= passes * (problem.work() + around_a_pass)
 
-    def has_paid(self, n_iter: int, tol: float) -> bool:
-        """Return whether to try it at the next C as well.
-
-        Parameters
-        ----------
-        n_iter : int
-            How many passes this C has taken.
-        tol : float
-            The relative gap that was reached.
-
-        Returns
-        -------
-        bool
-            Not after steps that were followed by many passes.
-        """
-        return self._n_steps == 0 or n_iter <= MOST_PASSES + MOST_PASSES_A_DIGIT * _digits(tol)
-
-    def rho(self, otherwise: float | None, for_good: bool = False) -> float | None:
-        """Return how much the level method should hold on to its centre after this.
+    def rho(self, otherwise: float | None) -> float | None:
+        """Return how much the level method should hold on to its centre where it goes on from here.
 
         Parameters
         ----------
         otherwise : float, optional
-            What to return where the curvature is not known.
-        for_good : bool, default=False
-            Whether no steps will follow at the next C either.
+            What to return where there were no steps.
 
         Returns
         -------
         float or None
             Its rho.
         """
-        return (1.0 if for_good else RHO) * self.problem.C * self._nu or otherwise
+        return RHO * self.problem.C * self._nu if self._n_steps > 0 else otherwise
+
+    def end(self, n_iter: int, tol: float, rho: float | None) -> float | None:
+        """End with a C: there are no more steps on this path where too often they were followed by many passes.
+
+        Parameters
+        ----------
+        n_iter : int
+            How many passes it has taken.
+        tol : float
+            The relative gap that was reached.
+        rho : float, optional
+            That of the level method.
+
+        Returns
+        -------
+        float or None
+            The rho for the next C.
+        """
+        many = self._n_steps > 0 and n_iter > MOST_PASSES + MOST_PASSES_A_DIGIT * _digits(tol)
+        self._in_a_row = self._in_a_row + 1 if many else 0
+        if self._in_a_row < IN_A_ROW:
+            return rho
+        self._given_up = True
+        return RHO_LAST * self.problem.C * self._nu or rho
 
     def look(self, W: Float, G: Float, Z: Float, certificate: Certificate) -> Float | None:
         """Return the next point.
@@ -166,16 +183,14 @@ class Newton:
         -------
         ndarray of shape (n_features, n_tasks), or None
             None where there is no model, or it is not to be trusted: its minimum is far away, or the last one has
-            brought too little. Then it is None ever after.
+            brought too little, with a curvature of this C. Then it is None until the next C.
         """
         gap = certificate.objective - certificate.bound
-        if self._over:
-            return None
-        slow = not gap <= LEAVES * self._gap
-        if slow and self._age == 0:
+        brings_little = not gap <= LEAVES * self._gap
+        if self._over or (brings_little and self._age == 0):
             self._over = True
             return None
-        if slow or self._inverse is None or (self._n_steps == 0 and self._age >= self._life):
+        if brings_little or self._inverse is None or (self._n_steps == 0 and self._age >= self._life):
             self._measure(W)
         self._gap = gap
         point = None if self._inverse is None else self._minimum(W, G, Z)

@@ -72,7 +72,8 @@ def test_whether_it_pays():
     X, Y = draw(np.random.default_rng())
     tasks = SharedRows(X, Y)
     assert Newton.pays(Problem(tasks, AUC(), L21(), 1.0), 1e-3, 6e5)
-    assert not Newton.pays(Problem(tasks, AUC(), L21(), 1.0), 1e-2, 6e5)  # a few passes are enough anyhow
+    assert Newton.pays(Problem(tasks, AUC(), L21(), 1.0), 1e-2, 6e5)
+    assert not Newton.pays(Problem(tasks, AUC(), L21(), 1.0), 2e-2, 6e5)  # a few passes are enough anyhow
     assert not Newton.pays(Problem(tasks, FBeta(), L21(), 1.0), 1e-3, 6e5)  # no curvature
     wide = SharedRows(sparse.random_array((100, 3000), density=0.01, format="csr", rng=0), Y[:100])
     assert not Newton.pays(Problem(wide, AUC(), L21(), 1.0), 1e-3, 6e5)
@@ -94,9 +95,42 @@ def test_no_model_at_zero_and_none_that_brings_too_little():
     W = np.asfortranarray(solve(problem, tol=1e-2).certificate.W)
     _, G, _ = problem.planes(W, np.zeros(W.shape[1]))
     newton = Newton(problem)
+    newton.begin(moved=0.0, tol=1e-3)
     first = newton.look(W, G, 0.0 * W, Certificate(objective=2.0, bound=1.0))
     assert first is not None
     assert newton.look(first, G, 0.0 * W, Certificate(objective=2.0, bound=1.4)) is None
     assert newton.look(first, G, 0.0 * W, Certificate(objective=2.0, bound=1.9)) is None  # it is over
-    assert not newton.has_paid(100, 1e-3)
-    assert newton.has_paid(5, 1e-3)
+
+
+def test_a_curvature_serves_the_next_C_until_it_brings_too_little(monkeypatch):
+    X, Y = draw(np.random.default_rng())
+    problem = Problem(SharedRows(X, Y), AUC(), L21(), 1.0)
+    problem.C = 10.0 * critical_C(problem)
+    W = np.asfortranarray(solve(problem, tol=1e-2).certificate.W)
+    _, G, _ = problem.planes(W, np.zeros(W.shape[1]))
+    measured, curvature = [], Problem.curvature
+    monkeypatch.setattr(Problem, "curvature", lambda *arguments: measured.append(1) or curvature(*arguments))
+    newton = Newton(problem)
+    newton.begin(moved=0.0, tol=1e-3)
+    assert newton.look(W, G, 0.0 * W, Certificate(objective=2.0, bound=1.0)) is not None
+    problem.C *= 1.4
+    newton.begin(moved=0.0, tol=1e-3)
+    assert newton.look(W, G, 0.0 * W, Certificate(objective=2.0, bound=1.0)) is not None
+    assert len(measured) == 1
+    newton.look(W, G, 0.0 * W, Certificate(objective=2.0, bound=1.1))
+    assert len(measured) == 2
+    newton.begin(moved=0.9, tol=1e-2)  # so far that no model is of use
+    assert newton.look(W, G, 0.0 * W, Certificate(objective=2.0, bound=1.0)) is None
+
+
+def test_no_more_steps_after_many_passes_twice():
+    X, Y = draw(np.random.default_rng())
+    problem = Problem(SharedRows(X, Y), AUC(), L21(), 1.0)
+    problem.C = 10.0 * critical_C(problem)
+    W = np.asfortranarray(solve(problem, tol=1e-2).certificate.W)
+    _, G, _ = problem.planes(W, np.zeros(W.shape[1]))
+    newton = Newton(problem)
+    for n_iter, steps in [(50, True), (5, True), (50, True), (50, True), (5, False)]:
+        newton.begin(moved=0.0, tol=1e-3)
+        assert (newton.look(W, G, 0.0 * W, Certificate(objective=2.0, bound=1.0)) is not None) == steps
+        newton.end(n_iter, 1e-3, rho=None)
