@@ -14,7 +14,7 @@ from smtl.tasks import OwnRows, SharedRows
 PENALTIES = {"l11": L11(), "l21": L21(), "trace": Trace(), "ridge": Ridge(), "elastic": get_penalty("l21", 0.01)}
 
 
-def draw(rng, n=600, d=8, m=3, noise=0.2):
+def draw(rng, n=1500, d=8, m=3, noise=0.1):
     """Classes that can nearly be told apart."""
     X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.2 * rng.normal(size=(d, d)))
     scores = X @ rng.normal(size=(d, m)) + noise * rng.normal(size=(n, m))
@@ -38,13 +38,14 @@ def objective(problem, W):
 def test_the_optimum_of_a_cold_fit(metric, penalty, monkeypatch):
     X, Y = draw(np.random.default_rng())
     problem = Problem(SharedRows(X, Y), metric, penalty, 1.0, with_intercept=True)
-    Cs = grid_of_Cs(12, critical_C(problem))
+    Cs = grid_of_Cs(15, critical_C(problem))
     solved, total = by_hinge(monkeypatch), 0
     for C, solution in zip(Cs, solve_path(problem, Cs, tol=1e-2, max_iter=2000), strict=True):
         best = solution.certificate
         cold = solve(Problem(problem.tasks, metric, penalty, float(C), with_intercept=True), tol=1e-2, max_iter=2000)
         assert solution.converged
-        assert best.bound <= objective(problem, best.W) <= best.objective * (1.0 + 1e-9)
+        assert best.bound <= objective(problem, best.W) * (1.0 + 1e-9)
+        assert objective(problem, best.W) <= best.objective * (1.0 + 1e-9)
         # Each bound is below the other's objective.
         assert best.bound <= cold.certificate.objective * (1.0 + 1e-9)
         assert cold.certificate.bound <= best.objective * (1.0 + 1e-9)
@@ -76,7 +77,7 @@ def test_all_kinds_of_dense_data(kind, monkeypatch):
     if kind == "missing labels":
         Y[rng.random(Y.shape) < 0.3] = 0
     if kind == "own rows":
-        tasks = OwnRows(X, Y[:, 0], np.array([0, 250, 600]))
+        tasks = OwnRows(X, Y[:, 0], np.array([0, 700, 1500]))
     else:
         tasks = SharedRows({"Fortran order": np.asfortranarray, "float32": np.float32}.get(kind, np.asarray)(X), Y)
     problem = Problem(tasks, Error(), L21(), 1.0, with_intercept=True)
@@ -93,7 +94,7 @@ def test_threads_change_nothing():
     X, Y = draw(np.random.default_rng())
     one, two = (smtl_path(X, (Y + 1) // 2, metric="error", Cs=8, n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.n_iters, two.n_iters)
-    np.testing.assert_allclose(one.coefs, two.coefs, atol=1e-6)
+    np.testing.assert_allclose(one.coefs, two.coefs, atol=1e-4 * np.abs(one.coefs).max())  # but for rounding
 
 
 def test_what_it_is_for():
