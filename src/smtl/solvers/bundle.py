@@ -137,6 +137,7 @@ def solve_bundle(
         bundle.add(G, delta)
         if n_iter == 1 and start.mu is None:
             bound.set_mu(first_mu(C, G))
+            certificate.see_planes(problem, delta, G)  # at the critical C, where paths begin, that is all of the bound
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
         rounds = int(np.clip(PART_OF_A_PASS * a_pass / (BOUND_STEPS * (bundle.work() + beside)), 1, ROUNDS))
         if point is not None:
