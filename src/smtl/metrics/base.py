@@ -251,22 +251,24 @@ class Metric(Registered, ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no hinge.")
 
-    def hinge_is_close(self, loss: float, tol: float) -> bool:
-        """Return whether that hinge loss is likely to lack no more than a part ``tol`` of the loss.
+    def hinge_lack(self, loss: float, n_pos: float, n_features: int) -> float:
+        """Return about what part of the objective that hinge loss lacks, at the optimum.
 
         Parameters
         ----------
         loss : float
             The mean loss of the tasks.
-        tol : float
-            The part.
+        n_pos : float
+            The mean number of positives.
+        n_features : int
+            Number of features.
 
         Returns
         -------
-        bool
-            True here. A wrong answer costs time and nothing else.
+        float
+            Zero here. To be wrong costs time and nothing else.
         """
-        return True
+        return 0.0
 
 
 def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels]:

@@ -15,8 +15,10 @@ bundle method*, with two master problems on the same planes:
   all, of what there is left to gain. Its :math:`\rho` is raised or lowered until that is so. Planes are to be
   trusted only near where they were found; to trust them too far is what the swinging comes from.
 
-On a path to small gaps, the first passes at a C are at the minima of a quadratic model, if the metric tells its
-curvature (`smtl.solvers.newton`). Where these bring too little, the level method goes on from the best of them.
+On a path, two things save more, if the metric offers them. Where its losses are close to hinge losses of few rows, the
+next C is solved on these (`smtl.solvers.hinge`), and none of this is needed. Where they are smooth, the first passes at
+a C are at the minima of a quadratic model (`smtl.solvers.newton`); where these bring too little, the level method goes
+on from the best of them.
 
 The level method saves from a tenth to nine tenths of the passes, the trace norm's least. When so many planes have come
 together that iterations on them cost more than that saves, it is plain ADMM again; where that takes too many passes,
@@ -54,8 +56,8 @@ FIRST_PASSES = 8
 # when the last one has moved it by this part of its distance from the centre.
 BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
 # As many again, up to so often, while the planes promise a bound that is high enough: each time saves a pass if it is.
-# But no more than cost this part of a pass.
-ROUNDS, PART_OF_A_PASS = 10, 0.6
+# But beyond the first few times no more than cost this part of a pass.
+FEW_ROUNDS, ROUNDS, PART_OF_A_PASS = 3, 10, 0.6
 # The part of the gap that the planes are to leave at the next point, and the most that rho changes by for it.
 LEVEL, MOST = 0.75, 3.0
 # The least rho, as a part of mu. Below it the centre no longer counts, and what the planes still leave there is not its
@@ -139,7 +141,7 @@ def solve_bundle(
             bound.set_mu(first_mu(C, G))
             certificate.see_planes(problem, delta, G)  # at the critical C, where paths begin, that is all of the bound
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
-        rounds = int(np.clip(PART_OF_A_PASS * a_pass / (BOUND_STEPS * (bundle.work() + beside)), 1, ROUNDS))
+        rounds = int(np.clip(PART_OF_A_PASS * a_pass / (BOUND_STEPS * (bundle.work() + beside)), FEW_ROUNDS, ROUNDS))
         if point is not None:
             certificate.see_planes(problem, delta, G)
             if certificate.gap > tol:

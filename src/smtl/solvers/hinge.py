@@ -62,9 +62,9 @@ class Hinge:
         self.problem = problem
         self.loss = np.inf
         tasks, margin = problem.tasks, problem.metric.hinge_margin
-        self._margin = np.array(
-            [margin(int(np.sum(y == 1)), int(np.sum(y == -1))) for y in np.split(tasks.y, tasks.ptr[1:-1])]
-        )
+        counts = [(int(np.sum(y == 1)), int(np.sum(y == -1))) for y in np.split(tasks.y, tasks.ptr[1:-1])]
+        self._margin = np.array([margin(n_pos, n_neg) for n_pos, n_neg in counts])
+        self._n_pos = float(np.mean([n_pos for n_pos, _ in counts]))
         self._forget()
         self._lack = 0.0  # what the hinge losses lack of the losses, as a part of the objective
         self._rest = self._n_failures = 0
@@ -117,9 +117,9 @@ class Hinge:
         Start or None
             Where it has ended, if the gap has been reached.
         """
-        problem, (_, m), mu = self.problem, self.problem.shape, start.mu
+        problem, (d, m), mu = self.problem, self.problem.shape, start.mu
         self._rest = max(self._rest - 1, 0)
-        if self._rest or mu is None or not problem.metric.hinge_is_close(self.loss, tol):
+        if self._rest or mu is None or problem.metric.hinge_lack(self.loss, self._n_pos, d) > tol:
             return None
         for _ in range(min(PASSES, max_iter - 1)):
             if len(self._rows) == 0:
