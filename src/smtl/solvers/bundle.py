@@ -110,6 +110,8 @@ def solve_bundle(
     hinge = start.hinge
     if hinge is None and first_passes == 1 and Hinge.is_for(problem):
         hinge = Hinge(problem)
+    if hinge:
+        hinge.problem = problem
     start = replace(start, shift=start.shift.copy(), hinge=hinge)
     end = hinge.solve(start, certificate, history, tol, max_iter) if hinge else None
     if end is not None:
@@ -129,6 +131,7 @@ def solve_bundle(
     if newton is None and first_passes == 1 and bundle.work() <= most_work and Newton.pays(problem, tol, AROUND_A_PASS):
         newton = Newton(problem)
     if newton:
+        newton.problem = problem
         last = start.S if start.certificate is None else start.certificate.W
         newton.begin(norm(start.S - last) / max(norm(start.S), 1e-300), tol)
     point = None  # where Newton's step has led

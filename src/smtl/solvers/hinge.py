@@ -50,10 +50,12 @@ class Hinge:
     Parameters
     ----------
     problem : Problem
-        The problem on all rows. Its C may change.
+        The problem on all rows.
 
     Attributes
     ----------
+    problem : Problem
+        The same, or another one on the same data with another C.
     loss : float
         The mean loss of the tasks at the last C. Whoever else solves a C sets it.
     """

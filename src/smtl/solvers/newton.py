@@ -63,7 +63,12 @@ class Newton:
     Parameters
     ----------
     problem : Problem
-        Whose metric offers its curvature. Its C may change.
+        Whose metric offers its curvature.
+
+    Attributes
+    ----------
+    problem : Problem
+        The same, or another one on the same data with another C.
     """
 
     def __init__(self, problem: Problem) -> None:

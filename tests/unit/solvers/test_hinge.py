@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from smtl import smtl_path
-from smtl.metrics import Error, FBeta, Jaccard
+from smtl.metrics import AUC, Error, FBeta, Jaccard
 from smtl.penalties import L11, L21, Ridge, Trace, get_penalty
 from smtl.solvers import Problem, critical_C, grid_of_Cs, solve, solve_path
 from smtl.solvers.hinge import Hinge
@@ -130,6 +130,21 @@ def test_where_the_hinge_is_not_close_the_bundle_goes_on(monkeypatch):
         assert best.bound <= cold.objective * (1.0 + 1e-9)
         assert cold.bound <= best.objective * (1.0 + 1e-9)
     assert not all(solved)
+
+
+@pytest.mark.parametrize("metric", [Error(), AUC()], ids=repr)
+def test_another_problem_on_the_same_data_goes_on_from_a_path(metric):
+    X, Y = draw(np.random.default_rng())
+    tasks = SharedRows(X, Y)
+    problem = Problem(tasks, metric, L21(), 1.0, with_intercept=True)
+    *_, last = solve_path(problem, grid_of_Cs(8, critical_C(problem)), tol=1e-3, max_iter=2000)
+    C = 0.3 * problem.C
+    other, cold = (
+        solve(Problem(tasks, metric, L21(), C, with_intercept=True), tol=1e-3, max_iter=2000, start=start).certificate
+        for start in (last.start, None)
+    )
+    assert other.bound <= cold.objective * (1.0 + 1e-9)
+    assert cold.bound <= other.objective * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3])
