@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from smtl.kernels.bundle import highest, w_step
-from smtl.kernels.norms import ENTRIES, FEATURES, shrink_entries, shrink_features, shrink_values, value
+from smtl.kernels.norms import shrink, value
 from smtl.solvers import admm
 
 balance = njit(cache=True, nogil=True)(admm.balance)
@@ -38,12 +38,7 @@ def s_step(kind, with_values, ridge, mu, rho, centre, W, S, U):
         u[k] += RELAXATION * w[k] + (1.0 - RELAXATION) * s[k]
         s_old[k] = s[k]
         s[k] = (mu * u[k] + rho * c[k]) * step
-    if kind == ENTRIES:
-        shrink_entries(S, step)
-    elif kind == FEATURES:
-        shrink_features(S, step)
-    elif with_values is not None:
-        shrink_values(S, step)
+    shrink(kind, with_values, S, step)
     for k in range(len(s)):
         u[k] -= s[k]
     moved = distance(s, s_old)

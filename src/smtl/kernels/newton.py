@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from smtl.kernels.norms import ENTRIES, FEATURES, shrink_entries, shrink_features, shrink_values
+from smtl.kernels.norms import shrink
 
 RELAXATION = 1.6
 
@@ -40,12 +40,7 @@ def minimum(n_steps, near, kind, with_values, ridge, C, W, G, inverse, nu, S, U)
                 old[i, f] = S[i, f]
                 U[i, f] += RELAXATION * (W[i, f] + w[f]) + (1.0 - RELAXATION) * S[i, f]
                 S[i, f] = C * nu * step * U[i, f]
-        if kind == ENTRIES:
-            shrink_entries(S, step)
-        elif kind == FEATURES:
-            shrink_features(S, step)
-        elif with_values is not None:
-            shrink_values(S, step)
+        shrink(kind, with_values, S, step)
         moved = size = 0.0
         for i in range(m):
             for f in range(d):

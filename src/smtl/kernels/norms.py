@@ -69,6 +69,17 @@ def shrink_values(W, step):
                 W[k, j] = A[j, k]
 
 
+@njit(cache=True, nogil=True)
+def shrink(kind, with_values, W, step):
+    """Overwrite ``W`` by its prox of the norm of that kind."""
+    if kind == ENTRIES:
+        shrink_entries(W, step)
+    elif kind == FEATURES:
+        shrink_features(W, step)
+    elif with_values is not None:
+        shrink_values(W, step)
+
+
 @njit(cache=True, nogil=True, fastmath=True)
 def feature_squares(W):
     """Return the sum of squares of each column."""
