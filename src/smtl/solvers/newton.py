@@ -25,8 +25,8 @@ __all__ = ["Newton"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# How many differences of rows tell a task's curvature.
-SAMPLE = 2048
+# How many differences of rows tell a task's curvature: the more where they cost less than the passes that a C takes.
+SAMPLE, LARGE_SAMPLE = 1024, 2048
 # What is added to the diagonal, as a part of its mean: the sample may lack directions.
 DAMPING = 0.03
 # With C the curvature changes by about this power of it, until that has been measured, and in all tasks alike.
@@ -81,6 +81,7 @@ class Newton:
         self._age, self._life = 0, 1  # of the curvature, in values of C
         self._n_steps, self._gap = 0, math.inf
         self._over = self._given_up = False
+        self._sample = LARGE_SAMPLE if _work(problem, LARGE_SAMPLE) <= PASSES * problem.work() else SAMPLE
         self._in_a_row = 0  # values of C that have taken many passes
 
     def begin(self, moved: float, tol: float) -> None:
@@ -127,9 +128,8 @@ class Newton:
         d, m = problem.shape
         if 4 * m * d * d > MOST_BYTES:
             return False
-        work = m * d * (SAMPLE * (PRODUCT * d + ROW) + INVERSE * d * d)
         passes = PASSES + PASSES_A_DIGIT * _digits(tol)
-        return tol <= SOON and work <= passes * (problem.work() + around_a_pass)
+        return tol <= SOON and _work(problem, SAMPLE) <= passes * (problem.work() + around_a_pass)
 
     def rho(self, otherwise: float | None) -> float | None:
         """Return how much the level method should hold on to its centre where it goes on from here.
@@ -234,7 +234,7 @@ class Newton:
 
         from smtl.kernels import newton
 
-        H = self.problem.curvature(W, SAMPLE)
+        H = self.problem.curvature(W, self._sample)
         diagonals = np.einsum("iff->if", H)
         means = diagonals.mean(axis=1, dtype=np.float64)
         self._nu = float(means.mean())
@@ -255,6 +255,12 @@ class Newton:
             return True
 
         return H if all(self.problem.for_each_group(work)) else None
+
+
+def _work(problem: Problem, n: int) -> float:
+    """Return what a curvature from so many differences costs, in multiplications of `Problem.work`."""
+    d, m = problem.shape
+    return m * d * (n * (PRODUCT * d + ROW) + INVERSE * d * d)
 
 
 def _digits(tol: float) -> float:
