@@ -116,6 +116,8 @@ def maximise(X, y, a, b, C, mu, tol, v, is_free, t, L, free, n_free, w, g, work,
                     length, blocked = (low - v[r]) / step[i], i
                 elif step[i] > 0.0 and (low + 1.0 - v[r]) / step[i] < length:
                     length, blocked = (low + 1.0 - v[r]) / step[i], i
+            if blocked < 0:
+                length = 1.0  # a mixture that moves nothing
             for i in range(n_free):
                 r = free[i]
                 low = min(float(y[r]), 0.0)

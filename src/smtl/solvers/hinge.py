@@ -197,7 +197,8 @@ class Hinge:
 
         problem, (d, m), ptr = self.problem, self.problem.shape, self._ptr()
         compiled, mu = compiled_penalty(problem.penalty), start.mu
-        assert compiled is not None and mu is not None  # noqa: PT018
+        assert compiled is not None
+        assert mu is not None
         (kind, ridge), C = compiled, problem.C
         X, y = problem.tasks.rows(self._rows), problem.tasks.y[self._rows]
         is_free, t, n_free = np.empty(len(y), dtype=np.bool_), np.empty(m), np.empty(m, dtype=np.int64)
@@ -212,6 +213,9 @@ class Hinge:
                 STEPS, kind, with_values(kind), ridge, C, tol, mu, n_iter, S, U, mixed, delta,
                 X, y, ptr, self._margin, self._v, is_free, t, L, free, n_free,
             )  # fmt: skip
+            if not (np.isfinite(S).all() and np.isfinite(mixed).all()):
+                self._forget()  # no bound is taken from what has overflowed
+                return start
             certificate.see_planes(problem, delta, mixed.T)
             objective = problem.objective(S.T, hinge.losses(hinge.few_scores(S, X, ptr), y, ptr, self._margin))
             if objective - certificate.bound <= PART * tol * objective:

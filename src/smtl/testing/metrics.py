@@ -361,7 +361,11 @@ def _check_hinge(watched: _Watched, s: Float, y: Labels, rng: np.random.Generato
     for u in [s, a * s, *(a * step * rng.normal(size=len(s)) for step in (0.1, 1.0, 10.0))]:
         # The least hinge loss is at an intercept where a row is at its margin.
         hinge = min(2.0 * float(np.maximum(a - y * (u + b), 0.0).sum()) for b in a * y - u)
-        least = _least(lambda b, u=u: watched.value(u + b, y), 2.0 * float(np.abs(u).max()) + 1.0)  # type: ignore[misc]
+
+        def loss(b: float, u: Float = u) -> float:
+            return watched.value(u + b, y)
+
+        least = _least(loss, 2.0 * float(np.abs(u).max()) + 1.0)
         what = "the hinge loss must not exceed the least G(s + b) over b"
         watched.at_most(hinge, least, _size(u) + len(u) * a, what, s=u, y=y, hinge_margin=a)
 
