@@ -1,0 +1,134 @@
+r"""One weight a learner, shared by all tasks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
+
+__all__ = ["Standard", "shared_weights", "standardise"]
+
+Float: TypeAlias = npt.NDArray[np.float64]
+Tasks: TypeAlias = npt.NDArray[np.int64]
+
+RIDGE = 1e-6  # of the weights, a row: keeps them finite where the classes can be told apart without error
+N_LABELS = 1_000_000  # labels that the weights are fitted on, at most
+
+
+class Standard(NamedTuple):
+    """Mean and spread of scores.
+
+    Attributes
+    ----------
+    location, scale : ndarray of shape (n_learners, n_tasks)
+        What is taken off, and what the rest is divided by.
+    """
+
+    location: Float
+    scale: Float
+
+
+def standardise(scores: Float, task: Tasks, n_tasks: int) -> tuple[Float, Standard]:
+    """Bring the scores of each learner for each task to mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_labels, n_learners)
+        Scores.
+    task : ndarray of int64 of shape (n_labels,)
+        The task of each.
+    n_tasks : int
+        How many tasks there are.
+
+    Returns
+    -------
+    standardised : ndarray of shape (n_labels, n_learners)
+        Scores that are all the same become 0.
+    standard : Standard
+        To do the same with other scores.
+
+    Examples
+    --------
+    >>> standardise(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1]), 2)[0].ravel()
+    array([-1.,  1.,  0.])
+    """
+    n_learners = scores.shape[1]
+    count = np.maximum(np.bincount(task, minlength=n_tasks), 1)
+    location, scale = np.zeros((n_learners, n_tasks)), np.ones((n_learners, n_tasks))
+    out = np.empty_like(scores)
+    for k in range(n_learners):
+        location[k] = np.bincount(task, scores[:, k], n_tasks) / count
+        out[:, k] = scores[:, k] - location[k, task]
+        spread = np.sqrt(np.bincount(task, out[:, k] ** 2, n_tasks) / count)
+        scale[k] = np.where(spread > 1e-12 * (1.0 + np.abs(location[k])), spread, np.inf)
+        out[:, k] /= scale[k, task]
+    return out, Standard(location, scale)
+
+
+def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int) -> tuple[Float, Float]:
+    r"""Return the weights of the learners, and an intercept for each task.
+
+    They minimise the log loss over the labels of all tasks,
+
+    .. math:: \min_{v \ge 0,\, b} \; \sum_k \log\bigl(1 + e^{-y_k (s_k' v + b_{i(k)})}\bigr)
+              + \tfrac{\rho}{2} \|v\|^2,
+
+    with the scores :math:`s_k` of the learners for label k of task :math:`i(k)`, and a :math:`\rho` that only matters
+    where the first term has no minimum. It is a convex problem with few variables, solved by L-BFGS-B.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_labels, n_learners)
+        Standardised scores.
+    y : ndarray of shape (n_labels,)
+        Labels, +1 and -1.
+    task : ndarray of int64 of shape (n_labels,)
+        The task of each.
+    n_tasks : int
+        How many tasks there are.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_learners,)
+        Non-negative.
+    intercept : ndarray of shape (n_tasks,)
+        0 for a task without labels.
+
+    Examples
+    --------
+    A learner that knows, and one that is always wrong:
+
+    >>> y = np.array([1, 1, -1, -1, 1, -1])
+    >>> good = y * [2.0, 1.0, 1.0, -0.5, -0.5, 1.0]
+    >>> weights, _ = shared_weights(np.column_stack([good, -good]), y, np.zeros(6, dtype=int), 1)
+    >>> bool(weights[0] > 0), float(weights[1])
+    (True, 0.0)
+    """
+    if len(y) > N_LABELS:
+        part = np.random.RandomState(0).permutation(len(y))[:N_LABELS]
+        scores, y, task = scores[part], y[part], task[part]
+    n_learners, n = scores.shape[1], max(len(y), 1)
+    yes = (np.asarray(y) > 0).astype(np.float64)
+
+    def loss(x: Float) -> tuple[float, Float]:
+        v, b = x[:n_learners], x[n_learners:]
+        odds = scores @ v + b[task]
+        rest = expit(odds) - yes
+        value = float(np.sum(np.logaddexp(0.0, odds) - yes * odds)) / n + 0.5 * RIDGE * float(v @ v)
+        slope = np.concatenate([scores.T @ rest / n + RIDGE * v, np.bincount(task, rest, n_tasks) / n])
+        return value, slope
+
+    start = np.concatenate([np.full(n_learners, 1.0 / max(n_learners, 1)), _logits(yes, task, n_tasks)])
+    bounds = [(0.0, None)] * n_learners + [(None, None)] * n_tasks
+    options = {"maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    return found[:n_learners], found[n_learners:]
+
+
+def _logits(yes: Float, task: Tasks, n_tasks: int) -> Float:
+    """Return the log odds of yes of each task, with half a label more of each class."""
+    n_pos, n = np.bincount(task, yes, n_tasks), np.bincount(task, minlength=n_tasks)
+    return np.log((n_pos + 0.5) / (n - n_pos + 0.5))

@@ -1,0 +1,61 @@
+"""Gradient boosting of trees: LightGBM where it is installed, otherwise scikit-learn's."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from smtl.ensemble.learners.wrapped import WrappedLearner
+
+__all__ = ["BoostingLearner", "boosted_trees"]
+
+N_TREES = 100  # trees a task
+
+
+class BoostingLearner(WrappedLearner):
+    """Boosted trees, a model a task.
+
+    Parameters
+    ----------
+    random_state : int, default=0
+        The seed.
+    n_jobs : int, optional
+        Threads.
+
+    Examples
+    --------
+    >>> BoostingLearner().name
+    'boosting'
+    """
+
+    name = "boosting"
+
+    def __init__(self, *, random_state: int = 0, n_jobs: int | None = None) -> None:
+        super().__init__(boosted_trees(n_jobs), random_state=random_state, n_jobs=n_jobs)
+
+
+def boosted_trees(n_jobs: int | None) -> Any:
+    """Return a classifier of boosted trees.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Threads; scikit-learn's own takes all that OpenMP gives it.
+
+    Returns
+    -------
+    object
+        An unfitted classifier.
+
+    Examples
+    --------
+    >>> type(boosted_trees(1)).__name__ in ("LGBMClassifier", "HistGradientBoostingClassifier")
+    True
+    """
+    if find_spec("lightgbm") is not None:
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(n_estimators=N_TREES, n_jobs=n_jobs or 1, verbose=-1)
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=N_TREES, early_stopping=False)

@@ -1,0 +1,107 @@
+r"""Extremely randomised trees that answer for all tasks at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor
+
+from smtl.ensemble.learners.base import Float, Learner, Rows, log_odds
+from smtl.ensemble.learners.features import Features
+from smtl.estimators.targets import Targets
+
+__all__ = ["CoarseForestLearner", "ForestLearner"]
+
+N_ROWS = 2_000_000  # rows that all trees together are grown on, at most
+FEWEST = 2_000  # rows that a tree is grown on, at least
+
+
+class ForestLearner(Learner):
+    r"""One forest for all tasks: each split is judged by all of them, each leaf answers for all of them.
+
+    Trees regress the 0/1 targets; with squared errors that is the Gini criterion, summed over the tasks. X may hold
+    NaN. Sparse X is reduced to a dense basis.
+
+    No tree can take a missing target. It is filled with the share of positives to grow the trees, which then neither
+    asks for a split nor forbids one. The answers of the leaves are counted from labelled rows only.
+
+    Parameters
+    ----------
+    n_trees : int, default=200
+        The number of trees.
+    random_state : int, default=0
+        The seed.
+    n_jobs : int, optional
+        Threads, for trees side by side.
+
+    Examples
+    --------
+    >>> from smtl.estimators.targets import read_targets
+    >>> X = np.random.default_rng(0).standard_normal((80, 2))
+    >>> Y = np.column_stack([X[:, 0] * X[:, 1] > 0, X[:, 0] > 1])
+    >>> learner = ForestLearner(n_trees=30)
+    >>> learner.fit(X, read_targets(X, Y))
+    >>> bool(np.mean((learner.decision_function(X) > 0) == Y) > 0.9)
+    True
+    """
+
+    name = "forest"
+    min_samples_leaf = 2
+    max_features: float | str = "sqrt"
+
+    def __init__(self, *, n_trees: int = 200, random_state: int = 0, n_jobs: int | None = None) -> None:
+        super().__init__(random_state=random_state, n_jobs=n_jobs)
+        self.n_trees = n_trees
+        self._features = Features(scale=False, dense=True, random_state=random_state)
+
+    def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
+        X = self._features.fit_transform(X)
+        Y = targets.Y
+        known = Y != 0
+        share = (Y > 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        n_rows = max(FEWEST, N_ROWS // self.n_trees)
+        self._forest = ExtraTreesRegressor(
+            self.n_trees,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self.max_features,
+            bootstrap=n_rows < len(Y),
+            max_samples=n_rows if n_rows < len(Y) else None,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        ).fit(X, np.where(known, Y > 0, share))
+        if not known.all():
+            self._count_labelled(X, Y, share)
+
+    def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
+        share = self._forest.predict(self._features.transform(X))
+        return log_odds(share.reshape(len(share), -1), 0.5 / self.n_trees)
+
+    def _count_labelled(self, X: Any, Y: Any, share: Float) -> None:
+        """Set the answers of the leaves to the share of positives among their labelled rows."""
+        leaves = self._forest.apply(X)
+        for number, tree in enumerate(self._forest.estimators_):
+            n_pos, n_neg = (np.zeros(tree.tree_.value.shape[:2]) for _ in range(2))
+            np.add.at(n_pos, leaves[:, number], Y > 0)
+            np.add.at(n_neg, leaves[:, number], Y < 0)
+            # Half a row of the share of all: what a leaf without labelled rows answers.
+            tree.tree_.value[:, :, 0] = (n_pos + 0.5 * share) / (n_pos + n_neg + 0.5)
+
+
+class CoarseForestLearner(ForestLearner):
+    """A forest of larger leaves, which looks at more features for each split.
+
+    Parameters
+    ----------
+    n_trees, random_state, n_jobs
+        As in `ForestLearner`.
+
+    Examples
+    --------
+    >>> CoarseForestLearner().min_samples_leaf
+    5
+    """
+
+    name = "coarse-forest"
+    min_samples_leaf = 5
+    max_features = 0.3

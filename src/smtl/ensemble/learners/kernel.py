@@ -1,0 +1,241 @@
+r"""Kernel ridge regression with Gaussian kernels: all tasks, all penalties and all folds from few decompositions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.utils import check_random_state
+
+from smtl.ensemble.learners.base import Float, Learner, Rows, Splits
+from smtl.ensemble.learners.features import Features
+from smtl.estimators.scoring import TaskScorer
+from smtl.estimators.targets import Targets
+from smtl.estimators.threads import threads
+from smtl.metrics import AUC
+
+__all__ = ["KernelLearner", "Ridge", "ridge_of"]
+
+N_LANDMARKS = 600  # at most; recipe of ../shared/ensemble.md
+WIDTHS = (0.25, 1.0, 4.0)  # gamma times the median squared distance
+LAMBDAS = np.logspace(-3.0, 3.0, 10)  # penalties; the kernel of a row with itself is 1
+MEMORY = 512 * 2**20  # bytes of the mapped rows, all held at once
+BLOCK = 2**22  # entries of the kernel matrix that are computed at a time
+N_FILLS = 10  # how often what is not labelled is filled with the model's own answers
+
+
+class Ridge(NamedTuple):
+    """Centred ridge regression of several targets, ready for any penalty.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (k,)
+        Means of the features.
+    eigenvalues : ndarray of shape (k,)
+        Of the centred Gram matrix.
+    V : ndarray of shape (k, k)
+        Its eigenvectors.
+    """
+
+    mean: Float
+    eigenvalues: Float
+    V: Float
+
+    def coef(self, products: Float, penalty: float) -> Float:
+        """Return the weights.
+
+        Parameters
+        ----------
+        products : ndarray of shape (k, m)
+            Centred features times targets.
+        penalty : float
+            The penalty.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
+            A column a target.
+        """
+        return np.asarray(self.V @ ((self.V.T @ products) / (self.eigenvalues + penalty)[:, None]))
+
+
+def ridge_of(gram: Float, total: Float, n: int) -> Ridge:
+    r"""Return the ridge regression of n rows from sums over them.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (k, k)
+        :math:`Z'Z`.
+    total : ndarray of shape (k,)
+        Column sums of Z.
+    n : int
+        How many rows.
+
+    Returns
+    -------
+    Ridge
+        For any penalty.
+
+    Examples
+    --------
+    >>> Z = np.array([[0.0], [2.0]])
+    >>> ridge_of(Z.T @ Z, Z.sum(axis=0), 2).coef(np.array([[1.0]]), 2.0)
+    array([[0.25]])
+    """
+    mean = total / n
+    eigenvalues, V = eigh(gram - n * np.outer(mean, mean), driver="evd", check_finite=False)
+    return Ridge(mean, np.maximum(eigenvalues, 0.0), V)
+
+
+class KernelLearner(Learner):
+    r"""Kernel ridge regression of 0/1 targets, :math:`\min_f \sum_k (y_k - b - f(x_k))^2 + \lambda \|f\|^2`.
+
+    The kernel is :math:`e^{-\gamma \|x - x'\|^2}` on standardised features. Rows are mapped to
+    :math:`z(x) = M' k(x, L)`, with landmarks L among the rows and :math:`M M' = k(L, L)^{-1}`; with all rows as
+    landmarks this is exact. One eigendecomposition a fold and width then gives the scores of all values of
+    :math:`\lambda`. The best mean AUC of the held-out scores chooses both.
+
+    What is not labelled is filled with the share of positives, then with the model's own answers: a step of a
+    majorisation whose fixed point is the regression on what is labelled.
+
+    Parameters
+    ----------
+    scaled : bool, default=True
+        Whether to standardise the features.
+    random_state : int, default=0
+        The seed of the landmarks.
+    n_jobs : int, optional
+        Threads, for folds side by side.
+
+    Examples
+    --------
+    >>> from smtl.estimators.targets import read_targets
+    >>> X = np.random.default_rng(0).standard_normal((60, 2))
+    >>> targets = read_targets(X, (X**2).sum(axis=1) > 1.5)
+    >>> rows = np.arange(60)
+    >>> learner = KernelLearner()
+    >>> scores = learner.held_out_scores(X, targets, [(rows[:40], rows[40:]), (rows[20:], rows[:20])])
+    >>> bool(AUC().score(targets.Y[40:, 0], scores[0][:, 0]) > 0.8)
+    True
+    """
+
+    name = "kernel"
+
+    def __init__(self, *, scaled: bool = True, random_state: int = 0, n_jobs: int | None = None) -> None:
+        super().__init__(random_state=random_state, n_jobs=n_jobs)
+        self.scaled = scaled
+        self.gamma, self.penalty = 1.0, 1.0
+        self.landmarks: Float = np.zeros((0, 0))
+        self._features = Features(scale=scaled, dense=True, random_state=random_state)
+
+    def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
+        X = self._features.fit_transform(X)
+        self.landmarks = X[_landmarks(len(X), self.random_state)]
+        median = float(np.median(euclidean_distances(self.landmarks, squared=True)))
+        best = -np.inf
+        chosen: list[Float] = []
+        for width in WIDTHS:
+            gamma = width / max(median, np.finfo(np.float64).tiny)
+            Z = self._map(X, gamma)
+            by_penalty = self._all_penalties(Z, targets, folds)
+            for penalty, scores in zip(LAMBDAS, by_penalty, strict=True):
+                value = _mean_auc(scores, targets, folds)
+                if value > best:
+                    best, chosen, self.gamma, self.penalty = value, scores, gamma, float(penalty)
+        if not chosen:  # no fold has a task with both classes
+            chosen = [np.zeros((len(test), targets.Y.shape[1])) for _, test in folds]
+        elif not targets.Y.all():
+            Z = self._map(X, self.gamma)
+            chosen = [self._filled(Z, targets.Y, train)(Z[test]) for train, test in folds]
+        return chosen
+
+    def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
+        Z = self._map(self._features.fit_transform(X), self.gamma)
+        self._model = self._filled(Z, targets.Y, np.arange(len(Z)))
+
+    def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
+        X = self._features.transform(X)
+        step = max(1, BLOCK // max(1, len(self.landmarks)))
+        parts = [self._model(self._map(X[at : at + step], self.gamma)) for at in range(0, len(X), step)]
+        return np.concatenate(parts)
+
+    def _map(self, X: Float, gamma: float) -> Float:
+        """Return the rows' coordinates in the space of the landmarks."""
+        values, U = eigh(rbf_kernel(self.landmarks, gamma=gamma), check_finite=False)
+        kept = values > 1e-10 * values[-1]
+        M = U[:, kept] / np.sqrt(values[kept])
+        Z = np.empty((len(X), M.shape[1]))
+        step = max(1, BLOCK // len(self.landmarks))
+        for at in range(0, len(X), step):
+            Z[at : at + step] = rbf_kernel(X[at : at + step], self.landmarks, gamma=gamma) @ M
+        return Z
+
+    def _all_penalties(self, Z: Float, targets: Targets, folds: Splits) -> list[list[Float]]:
+        """Return the held-out scores for each penalty, a list of one a fold."""
+        gram, total = Z.T @ Z, Z.sum(axis=0)
+
+        def scores_of(split: tuple[Rows, Rows]) -> list[Float]:
+            train, test = split
+            T = Z[test]
+            if len(train) + len(test) == len(Z):  # the rest of the rows: one product of few rows is enough
+                ridge = ridge_of(gram - T.T @ T, total - T.sum(axis=0), len(train))
+            else:
+                ridge = _ridge(Z[train])
+            Y = _zero_one(targets.Y[train])
+            b = Y.mean(axis=0)
+            target = np.zeros((len(Z), Y.shape[1]))
+            target[train] = Y - b
+            # Targets are centred, so that the features need not be.
+            products, T = ridge.V.T @ (Z.T @ target), (T - ridge.mean) @ ridge.V
+            return [b + T @ (products / (ridge.eigenvalues + penalty)[:, None]) for penalty in LAMBDAS]
+
+        with threads(self.n_jobs) as (executor, _):
+            found = list(map(scores_of, folds) if executor is None else executor.map(scores_of, folds))
+        return [list(by_fold) for by_fold in zip(*found, strict=True)]
+
+    def _filled(self, Z: Float, Y: Any, train: Rows) -> _Model:
+        """Return the regression on what is labelled of the training rows."""
+        Z = Z if len(train) == len(Z) else Z[train]
+        ridge, missing = _ridge(Z), Y[train] == 0
+        target = _zero_one(Y[train])
+        for _ in range(N_FILLS if missing.any() else 1):
+            b = target.mean(axis=0)
+            coef = ridge.coef(Z.T @ (target - b), self.penalty)
+            model = _Model(coef, b - ridge.mean @ coef)
+            target = np.where(missing, model(Z), target) if missing.any() else target
+        return model
+
+
+class _Model(NamedTuple):
+    coef: Float
+    intercept: Float
+
+    def __call__(self, Z: Float) -> Float:
+        return np.asarray(Z @ self.coef + self.intercept)
+
+
+def _ridge(Z: Float) -> Ridge:
+    return ridge_of(Z.T @ Z, Z.sum(axis=0), len(Z))
+
+
+def _landmarks(n: int, seed: int) -> Rows:
+    """Return the rows that are landmarks: as many as the mapped rows may take memory for."""
+    k = min(n, N_LANDMARKS, max(10, MEMORY // (8 * n)))
+    if k == n:
+        return np.arange(n)
+    return np.sort(check_random_state(seed).permutation(n)[:k])
+
+
+def _zero_one(Y: Any) -> Float:
+    """Return targets 1, 0, and the share of positives where there is no label."""
+    n_known = np.maximum((Y != 0).sum(axis=0), 1)
+    return np.where(Y == 0, (Y > 0).sum(axis=0) / n_known, Y > 0)
+
+
+def _mean_auc(scores: list[Float], targets: Targets, folds: Splits) -> float:
+    """Return the mean AUC over the tasks, of the scores of all folds together; minus infinity where there is none."""
+    rows = np.concatenate([test for _, test in folds])
+    value = TaskScorer(AUC())(zip(targets.Y[rows].T, np.concatenate(scores).T, strict=True))
+    return value if np.isfinite(value) else -np.inf
