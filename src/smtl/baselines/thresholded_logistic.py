@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import CHOSEN, check_stopping, check_threshold, tasks_in_words
+from smtl.estimators.classifier import CHOSEN, check_threshold, tasks_in_words
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import Fold, HeldOut, scores_of
 from smtl.estimators.scoring import TaskScorer, get_scoring
@@ -26,7 +26,7 @@ from smtl.estimators.search import columns_of_fold
 from smtl.estimators.targets import Kind, Targets, read_targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Log, Metric
-from smtl.solvers import grid_of_Cs
+from smtl.solvers import check_stopping, grid_of_Cs
 
 __all__ = ["ThresholdedLogistic"]
 

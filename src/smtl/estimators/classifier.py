@@ -3,7 +3,7 @@ r"""SMTLClassifier: one linear model per task, trained jointly on the metric the
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,11 +21,10 @@ from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, Solution, Start, critical_C, solve
+from smtl.solvers import Problem, Solution, Start, check_stopping, critical_C, solve
 
 __all__ = [
     "SMTLClassifier",
-    "check_stopping",
     "check_tasks",
     "check_threshold",
     "natural_C",
@@ -305,7 +304,7 @@ class SMTLClassifier(LinearTasksClassifier):
         self.gap_ = solution.certificate.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        self._start = solution.start.for_other_data() if self.warm_start else None
+        self._start = solution.start.weights_only() if self.warm_start else None
 
     def _report_odd_tasks(self, targets: Targets, fitted: npt.NDArray[np.int64]) -> None:
         """Warn of tasks that are constant, for want of labels or because that is the optimum."""
@@ -330,14 +329,6 @@ def check_tasks(metric: Metric, targets: Targets) -> None:
     n_pos, n_neg = targets.counts()
     for i in targets.learnable():
         metric.check_task(int(n_pos[i]), int(n_neg[i]))
-
-
-def check_stopping(tol: Any, max_iter: Any) -> None:
-    """Raise if a solver could not know when to stop."""
-    if not (isinstance(tol, Real) and float(tol) > 0):
-        raise ValueError(f"tol must be a positive number, got {tol!r} instead.")
-    if not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
-        raise ValueError(f"max_iter must be a positive integer, got {max_iter!r} instead.")
 
 
 def null_tasks(coef: npt.NDArray[Any], fitted: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

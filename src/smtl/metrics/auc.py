@@ -9,9 +9,6 @@ from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_o
 
 __all__ = ["AUC"]
 
-# The second derivative is that of pairs so near to the margin: the sum of many hinges is as good as smooth.
-WIDTH = 0.25
-
 
 class AUC(Metric):
     r"""The area under the ROC curve, trained on pairs.
@@ -37,7 +34,6 @@ class AUC(Metric):
     name = "auc"
     has_cut = False
     uses_intercept = False
-    has_curvature = True
 
     @staticmethod
     def delta(inverted: float, n_pos: int, n_neg: int) -> float:
@@ -125,25 +121,3 @@ class AUC(Metric):
         delta, value, c = np.empty(m), np.empty(m), np.zeros(len(scores))
         pairwise_planes(scores, y, ptr, c, delta, value)
         return delta, c, value
-
-    def curvature(
-        self, scores: Float, y: Labels, ptr: Offsets, n: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Float]:
-        """Return pairs near the margin, chosen evenly from all of them; see `Metric.curvature`.
-
-        Parameters
-        ----------
-        scores, y, ptr, n
-            As in `Metric.curvature`.
-
-        Returns
-        -------
-        p, q, a : ndarray
-            As in `Metric.curvature`: positives, negatives, and factors.
-        """
-        from smtl.kernels.curvature import pairs_at_margin
-
-        m = len(ptr) - 1
-        positives, negatives, weight = np.empty((m, n), np.int64), np.empty((m, n), np.int64), np.empty(m)
-        pairs_at_margin(scores, y, ptr, WIDTH, positives, negatives, weight)
-        return positives, negatives, weight

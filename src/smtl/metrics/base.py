@@ -45,10 +45,6 @@ class Metric(Registered, ABC):
         it, and `losses` is there.
     uses_intercept : bool
         Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
-    has_curvature : bool
-        Whether there is `curvature`, which saves passes over the data on a path of C.
-    has_hinge : bool
-        Whether there is `hinge_margin`, which saves far more of them.
 
     Notes
     -----
@@ -83,8 +79,6 @@ class Metric(Registered, ABC):
     has_cut: ClassVar[bool] = True
     judges_answers: ClassVar[bool] = False
     uses_intercept: ClassVar[bool] = True
-    has_curvature: ClassVar[bool] = False
-    has_hinge: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
@@ -208,67 +202,6 @@ class Metric(Registered, ABC):
                 (left, c_left), (right, c_right) = sides[intercept.IS_LEFT], sides[intercept.IS_RIGHT]
                 delta[i], c[rows] = theta * left + (1 - theta) * right, theta * c_left + (1 - theta) * c_right
         return delta, c, value
-
-    def curvature(
-        self, scores: Float, y: Labels, ptr: Offsets, n: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Float]:
-        r"""Return about what the second derivative of each task's loss is, where ``has_curvature`` says so.
-
-        It is :math:`a \sum_k (x_{p_k} - x_{q_k})(x_{p_k} - x_{q_k})'` over n pairs of the task's rows. That need not be
-        exact: a solver asks where to go next, and takes what it finds there for what it is.
-
-        Parameters
-        ----------
-        scores, y, ptr
-            As in `planes`.
-        n : int
-            How many pairs.
-
-        Returns
-        -------
-        p, q : ndarray of int64 of shape (n_tasks, n)
-            Rows, counted from the task's first.
-        a : ndarray of shape (n_tasks,)
-            Factors; 0 where nothing is known.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not tell its curvature.")
-
-    def hinge_margin(self, n_pos: int, n_neg: int) -> float:
-        r"""Return the margin a of a hinge loss that a task's loss is no less than, where ``has_hinge`` says so.
-
-        With an intercept :math:`\beta`, that is :math:`\min_\beta \sum_k 2 (a - y_k (s_k + \beta))_+`. The better it is
-        as a model of the loss, the more it saves.
-
-        Parameters
-        ----------
-        n_pos, n_neg : int
-            Numbers of positives and negatives.
-
-        Returns
-        -------
-        float
-            Positive.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no hinge.")
-
-    def hinge_lack(self, loss: float, n_pos: float, n_features: int) -> float:
-        """Return about what part of the objective that hinge loss lacks, at the optimum.
-
-        Parameters
-        ----------
-        loss : float
-            The mean loss of the tasks.
-        n_pos : float
-            The mean number of positives.
-        n_features : int
-            Number of features.
-
-        Returns
-        -------
-        float
-            Zero here. To be wrong costs time and nothing else.
-        """
-        return 0.0
 
 
 def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels]:

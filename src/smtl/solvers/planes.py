@@ -97,14 +97,6 @@ class Bundle:
         bundle.forget(0, *self.arrays, self.size, self.active, self.n_active)
         self.n_active[:] = -1
 
-    def start_from(self, G: Float, delta: Float) -> None:
-        """Drop all planes but one new plane for each task, with all the weight."""
-        self.size[:] = 1
-        self.take_second_weights()
-        self.add(G, delta)
-        self.alpha[0, :, :2] = 0.0, 1.0
-        self.n_active[:] = -1
-
     def give_second_weights(self) -> None:
         """Give the second problem the weights of the first."""
         self.alpha[1] = self.alpha[0]
