@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from smtl.ensemble import SMTLEnsemble
     from smtl.estimators import SMTLClassifier, SMTLClassifierCV, SMTLPath, smtl_path
     from smtl.metrics import AUC, F1, F2, AUCLabelling, Error, FBeta, FHalf, GMean, Jaccard, Log
     from smtl.model import load_model, save_model
@@ -29,6 +30,7 @@ __all__ = [
     "Ridge",
     "SMTLClassifier",
     "SMTLClassifierCV",
+    "SMTLEnsemble",
     "SMTLPath",
     "Trace",
     "load_model",
@@ -38,7 +40,7 @@ __all__ = [
 
 __version__ = version("smtl")
 
-_PACKAGES = ("estimators", "metrics", "penalties", "model")
+_PACKAGES = ("estimators", "metrics", "penalties", "model", "ensemble")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ PACKAGES = [
     "smtl",
     "smtl.baselines",
     "smtl.datasets",
+    "smtl.ensemble",
     "smtl.estimators",
     "smtl.experiments",
     "smtl.metrics",

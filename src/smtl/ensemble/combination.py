@@ -2,6 +2,7 @@ r"""One weight a learner, shared by all tasks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
-__all__ = ["Standard", "shared_weights", "standardise"]
+from smtl.estimators.calibration import Curves, logistic_curves
+from smtl.estimators.held_out import HeldOut
+
+__all__ = ["Combination", "Standard", "combine", "shared_weights", "standardise"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Tasks: TypeAlias = npt.NDArray[np.int64]
@@ -29,6 +33,115 @@ class Standard(NamedTuple):
 
     location: Float
     scale: Float
+
+    def apply(self, k: int, scores: Float, task: Tasks | None = None) -> Float:
+        """Return the scores of one learner, standardised.
+
+        Parameters
+        ----------
+        k : int
+            The number of the learner.
+        scores : ndarray of shape (n, n_tasks) or (n,)
+            Its scores.
+        task : ndarray of int64 of shape (n,), optional
+            The task of each row, for a vector.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``scores``.
+        """
+        chosen = slice(None) if task is None else task
+        return np.asarray((scores - self.location[k, chosen]) / self.scale[k, chosen])
+
+
+class Combination(NamedTuple):
+    """How the scores of several learners become log odds.
+
+    Attributes
+    ----------
+    standard : Standard
+        Mean and spread of each learner's scores.
+    weights : ndarray of shape (n_learners,)
+        Weights of the standardised scores, not negative.
+    curves : Curves
+        From the weighted sum to log odds.
+    """
+
+    standard: Standard
+    weights: Float
+    curves: Curves
+
+    def log_odds(self, scores: Sequence[Float], task: Tasks | None = None) -> Float:
+        """Return log odds.
+
+        Parameters
+        ----------
+        scores : list of ndarray of shape (n, n_tasks) or (n,)
+            One for each learner; what has no weight is not looked at.
+        task : ndarray of int64 of shape (n,), optional
+            The task of each row, for vectors.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of each of ``scores``.
+        """
+        return self.curves.log_odds(self.weighted(scores, task), task)
+
+    def weighted(self, scores: Sequence[Float], task: Tasks | None = None) -> Float:
+        """Return the weighted sum of standardised scores.
+
+        Parameters
+        ----------
+        scores, task
+            As in `log_odds`.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of each of ``scores``.
+        """
+        total = np.zeros(np.shape(scores[0]))
+        for k, weight in enumerate(self.weights):
+            if weight > 0.0:
+                total += weight * self.standard.apply(k, scores[k], task)
+        return total
+
+
+def combine(helds: Sequence[HeldOut]) -> Combination:
+    """Put learners together by their held-out scores.
+
+    Parameters
+    ----------
+    helds : list of HeldOut
+        Held-out scores, one a learner, of the same rows; NaN at the same places.
+
+    Returns
+    -------
+    Combination
+        Shared weights, and a logistic curve a task.
+
+    Examples
+    --------
+    >>> from smtl.estimators.held_out import Fold
+    >>> from smtl.estimators.targets import read_targets
+    >>> scores, none = np.array([[2.0], [1.0], [1.5], [0.0]]), np.zeros(0, dtype=np.int64)
+    >>> targets, fold = read_targets(scores, [1, 1, 0, 0]), Fold(none, np.arange(4), none, None)
+    >>> combination = combine([HeldOut(targets, [fold], [values]) for values in (scores, -scores)])
+    >>> bool(combination.weights[0] > 0), float(combination.weights[1])
+    (True, 0.0)
+    """
+    first = helds[0]
+    columns = [held.columns() for held in helds]
+    task = np.repeat(np.arange(first.n_tasks), [len(y) for _, y, _ in columns[0]])
+    y = np.concatenate([y for _, y, _ in columns[0]])
+    scores = np.column_stack([np.concatenate([s for _, _, s in column]) for column in columns])
+    standardised, standard = standardise(scores, task, first.n_tasks)
+    weights, _ = shared_weights(standardised, y, task, first.n_tasks)
+    level = Curves(np.zeros(first.n_tasks), np.zeros(first.n_tasks))
+    sums = Combination(standard, weights, level).weighted([held.scores for held in helds], first.targets.task)
+    return Combination(standard, weights, logistic_curves(first.with_scores(sums)))
 
 
 def standardise(scores: Float, task: Tasks, n_tasks: int) -> tuple[Float, Standard]:

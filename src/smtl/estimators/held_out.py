@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -182,6 +183,23 @@ class HeldOut:
             places = np.flatnonzero((y != 0) & np.isfinite(s))
             out.append((places, y[places], s[places]))
         return out
+
+    def with_scores(self, scores: Float) -> HeldOut:
+        """Return other scores of the same rows.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_entries, n_tasks) or (n_entries,)
+            Scores in the order of ``self.scores``.
+
+        Returns
+        -------
+        HeldOut
+            With the same labels and folds.
+        """
+        other = copy(self)
+        other.scores = scores
+        return other
 
     def without(self, k: int) -> npt.NDArray[np.bool_]:
         """Return which entries are of rows that fold ``k`` does not test.

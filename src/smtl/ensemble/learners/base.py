@@ -36,6 +36,13 @@ class Learner(Registered, ABC):
     ----------
     name : str
         A subclass that sets it is found under it.
+    takes_own_rows : bool
+        Whether it can learn tasks that have rows of their own.
+    pooled : dict
+        Where it cannot: the parameters with which it takes the rows of all tasks together. If there are any, it gets
+        features that are scaled already.
+    one_task : dict or None
+        The parameters with which a task is learnt by itself; None if that is not worth while.
     random_state : int
         The seed.
     n_jobs : int or None
@@ -57,6 +64,9 @@ class Learner(Registered, ABC):
     """
 
     known: ClassVar[dict[str, type[Any]]] = {}
+    takes_own_rows: ClassVar[bool] = False
+    pooled: ClassVar[dict[str, Any]] = {}
+    one_task: ClassVar[dict[str, Any] | None] = {}
 
     def __init__(self, *, random_state: int = 0, n_jobs: int | None = None) -> None:
         self.random_state = random_state

@@ -2,7 +2,7 @@ r"""Extremely randomised trees that answer for all tasks at once."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
@@ -47,6 +47,7 @@ class ForestLearner(Learner):
     """
 
     name = "forest"
+    one_task: ClassVar[dict[str, Any] | None] = {"n_trees": 50}
     min_samples_leaf = 2
     max_features: float | str = "sqrt"
 
@@ -103,5 +104,6 @@ class CoarseForestLearner(ForestLearner):
     """
 
     name = "coarse-forest"
+    one_task = None
     min_samples_leaf = 5
     max_features = 0.3

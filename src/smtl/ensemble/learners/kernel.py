@@ -2,7 +2,7 @@ r"""Kernel ridge regression with Gaussian kernels: all tasks, all penalties and 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -122,6 +122,7 @@ class KernelLearner(Learner):
     """
 
     name = "kernel"
+    pooled: ClassVar[dict[str, Any]] = {"scaled": False}
 
     def __init__(self, *, scaled: bool = True, random_state: int = 0, n_jobs: int | None = None) -> None:
         super().__init__(random_state=random_state, n_jobs=n_jobs)

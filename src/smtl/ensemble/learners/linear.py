@@ -58,6 +58,7 @@ class LinearLearner(Learner):
     """
 
     name = "linear"
+    takes_own_rows = True
 
     def __init__(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -69,20 +68,22 @@ class PerTask(Learner):
 
     Parameters
     ----------
-    make : callable
-        Returns a new learner.
+    kind : type
+        The class of the learners.
+    options : dict
+        What they are made with.
 
     Examples
     --------
     >>> from smtl.ensemble.learners.kernel import KernelLearner
-    >>> PerTask(KernelLearner).learners
+    >>> PerTask(KernelLearner, {}).learners
     []
     """
 
-    def __init__(self, make: Callable[[], Learner]) -> None:
-        first = make()
-        super().__init__(random_state=first.random_state, n_jobs=first.n_jobs)
-        self._make = make
+    def __init__(self, kind: type[Learner], options: dict[str, Any]) -> None:
+        super().__init__(random_state=options.get("random_state", 0), n_jobs=options.get("n_jobs"))
+        self.kind = kind
+        self.options = options
         self.learners: list[Learner | None] = []
 
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
@@ -98,7 +99,7 @@ class PerTask(Learner):
                 mine = place[train][place[train] >= 0], place[test][place[test] >= 0]
                 if len(mine[1]) and len(own.part(mine[0]).learnable()):
                     usable.append((k, mine))
-            learner = self._make() if usable else None
+            learner = self.kind(**self.options) if usable else None
             self.learners.append(learner)
             if learner is None:
                 continue
