@@ -155,8 +155,8 @@ def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Co
     targets = _only_scored(held.targets, scored)
     S0 = np.where(scored, held.scores, 0.0)
     before = _fold_losses(held.with_scores(S0), targets)
-    if held.n_folds < 2 or not np.isfinite(before).any():
-        return None
+    if held.n_folds < 2 or held.n_tasks < 2 or not np.isfinite(before).any():
+        return None  # a single task has no other to learn from
     for name in PENALTIES:
         for C, added in _along_path(held, targets, S0, Z, get_penalty(name, 0.0)):
             gains = before - _fold_losses(held.with_scores(S0 + added), targets)

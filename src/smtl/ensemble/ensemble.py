@@ -209,7 +209,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         self._report_odd_tasks(targets, len(folds))
         with threads(self.n_jobs), Progress(self, len(learners) + 1, show=bool(self.verbose), X=checked, y=y) as progress:
             trained = self._train(learners, checked, targets, folds, progress, started)
-            judge = Judge(self.scoring, self.threshold, trained[0].held, np.concatenate([t for _, t in splits]), y)
+            judge = Judge(self.scoring, self.threshold, trained[0].held)
             kept = self._refit(trained, checked, targets)
             held = self._put_together(kept, targets)
             cuts = judge.cuts(held)

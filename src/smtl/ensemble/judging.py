@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing
 
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.held_out import HeldOut
 from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
+from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts
 from smtl.metrics import F1, Log, Metric
 
@@ -30,28 +31,22 @@ class Judge:
         How cuts are chosen; see `smtl.estimators.thresholds.choose_cuts`.
     held : HeldOut
         Any held-out scores of the rows.
-    rows : ndarray of int64 of shape (n_entries,)
-        Which rows these are.
-    y : array-like
-        Labels as the user gave them.
 
     Examples
     --------
     >>> from smtl.estimators.held_out import Fold
     >>> from smtl.estimators.targets import read_targets
     >>> odds, none = np.array([[2.0], [-1.0], [-3.0], [4.0]]), np.zeros(0, dtype=np.int64)
-    >>> y = np.array([1, 1, 0, 1])
     >>> folds = [Fold(none, np.array([0, 1]), none, None), Fold(none, np.array([2, 3]), none, None)]
-    >>> held = HeldOut(read_targets(odds, y), folds, [odds[:2], odds[2:]])
-    >>> judge = Judge("accuracy", 0.0, held, np.arange(4), y)
+    >>> held = HeldOut(read_targets(odds, [1, 1, 0, 1]), folds, [odds[:2], odds[2:]])
+    >>> judge = Judge("accuracy", 0.0, held)
     >>> judge.score(held, judge.cuts(held))
     0.75
     """
 
-    def __init__(self, scoring: Any, threshold: str | float, held: HeldOut, rows: Any, y: Any) -> None:
+    def __init__(self, scoring: Any, threshold: str | float, held: HeldOut) -> None:
         self.scorer = get_scoring(scoring, Log(), held.targets.kind)
         self.threshold = threshold
-        self._rows, self._y = rows, y
         if not isinstance(self.scorer, TaskScorer) and held.targets.kind == "multilabel" and not held.targets.Y.all():
             raise ValueError(
                 "scoring must be one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels are missing, "
@@ -87,8 +82,25 @@ class Judge:
             return choose_cuts(held, 0.0, Log(), self.target)
         if isinstance(self.scorer, TaskScorer):
             scorer = TaskScorer(self.target) if self.ranks else self.scorer
-            return choose_cuts(held, self.threshold, Log(), self.target, scorer)
-        return choose_cuts(held, self.threshold, Log(), self.target, None, lambda k, cut: self._of_fold(held, k, cut))
+            chosen = choose_cuts(held, self.threshold, Log(), self.target, scorer)
+        else:
+            judge = partial(self._of_fold, held)
+            chosen = choose_cuts(held, self.threshold, Log(), self.target, None, judge)
+        if held.targets.kind == "binary" and self.threshold == "auto":
+            return self._if_it_gains(held, chosen)
+        return chosen
+
+    def _if_it_gains(self, held: HeldOut, chosen: Cuts) -> Cuts:
+        """Return the cut, or that at even odds where the gain over it is less than its standard error.
+
+        Probabilities and answers then agree, as those who use a binary classifier expect, unless it costs something.
+        """
+        even = choose_cuts(held, 0.0, Log(), self.target)
+        gains = self.scores(held, chosen) - self.scores(held, even)
+        gains = gains[np.isfinite(gains)]
+        if len(gains) > 1 and gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)):
+            return chosen
+        return even
 
     def score(self, held: HeldOut, cuts: Cuts) -> float:
         """Return the mean score of the folds, each cut by what the others say.
@@ -105,9 +117,24 @@ class Judge:
         float
             NaN where no fold can be scored.
         """
-        values = np.array([self._of_fold(held, k, cuts.by_fold[k]) for k in range(held.n_folds)])
+        values = self.scores(held, cuts)
         known = values[np.isfinite(values)]
         return float(known.mean()) if len(known) else float("nan")
+
+    def scores(self, held: HeldOut, cuts: Cuts) -> Float:
+        """Return the score of each fold.
+
+        Parameters
+        ----------
+        held, cuts
+            As in `score`.
+
+        Returns
+        -------
+        ndarray of shape (n_folds,)
+            NaN where a fold cannot be scored.
+        """
+        return np.array([self._of_fold(held, k, cuts.by_fold[k]) for k in range(held.n_folds)])
 
     def _of_fold(self, held: HeldOut, k: int, cut: Float) -> float:
         if isinstance(self.scorer, TaskScorer):
@@ -116,8 +143,7 @@ class Judge:
         places = np.flatnonzero((held.fold == k) & held.targets.Y.any(axis=1))
         if len(places) == 0:
             return float("nan")
-        model = _Stored(held, cut)
-        return float(self.scorer(model, places[:, None], _safe_indexing(self._y, self._rows[places])))
+        return float(self.scorer(_Stored(held, cut), places[:, None], _labels(held.targets.part(places))))
 
 
 class _Stored(TasksClassifier):
@@ -136,3 +162,12 @@ class _Stored(TasksClassifier):
         odds = self.held.scores[np.asarray(X)[:, 0]]
         odds = np.where(np.isnan(odds), self.held.targets.constants(), odds) - self.cut
         return np.asarray(odds[:, 0] if self._kind == "binary" else odds)
+
+
+def _labels(targets: Targets) -> npt.NDArray[Any]:
+    """Return labels as scikit-learn's scorers take them, of rows that are labelled."""
+    if targets.kind == "multilabel":
+        return (targets.Y > 0).astype(np.int64)
+    if targets.kind == "multiclass":
+        return np.asarray(targets.classes[targets.Y.argmax(axis=1)])
+    return np.asarray(targets.classes[np.where(targets.Y[:, 0] > 0, -1, 0)])

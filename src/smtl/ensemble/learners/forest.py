@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
-from smtl.ensemble.learners.base import Float, Learner, Rows, log_odds
+from smtl.ensemble.learners.base import Float, Learner, Rows, Splits, log_odds
 from smtl.ensemble.learners.features import Features
 from smtl.estimators.targets import Targets
 
 __all__ = ["CoarseForestLearner", "ForestLearner"]
 
+FINAL = 2  # times the trees for the final forest: rare labels need many, and only one forest has to have them
+FLOOR = 0.0025  # least distance of a share of positives from 0 and 1
 N_ROWS = 2_000_000  # rows that all trees together are grown on, at most
 FEWEST = 2_000  # rows that a tree is grown on, at least
 
@@ -29,7 +31,7 @@ class ForestLearner(Learner):
     Parameters
     ----------
     n_trees : int, default=200
-        The number of trees.
+        The number of trees of a fold's forest. The final one has twice as many.
     random_state : int, default=0
         The seed.
     n_jobs : int, optional
@@ -56,27 +58,38 @@ class ForestLearner(Learner):
         self.n_trees = n_trees
         self._features = Features(scale=False, dense=True, random_state=random_state)
 
+    def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
+        scores = []
+        for train, test in folds:
+            self._grow(X[train], targets.part(train), self.n_trees)
+            scores.append(self.decision_function(X[test]))
+        return scores
+
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
+        self._grow(X, targets, FINAL * self.n_trees)
+
+    def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
+        share = self._forest.predict(self._features.transform(X))
+        return log_odds(share.reshape(len(share), -1), FLOOR)
+
+    def _grow(self, X: Any, targets: Targets, n_trees: int) -> None:
         X = self._features.fit_transform(X)
         Y = targets.Y
         known = Y != 0
         share = (Y > 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        n_rows = max(FEWEST, N_ROWS // self.n_trees)
+        wanted = np.where(known, Y > 0, share)
+        n_rows = max(FEWEST, N_ROWS // n_trees)
         self._forest = ExtraTreesRegressor(
-            self.n_trees,
+            n_trees,
             min_samples_leaf=self.min_samples_leaf,
             max_features=self.max_features,
             bootstrap=n_rows < len(Y),
             max_samples=n_rows if n_rows < len(Y) else None,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
-        ).fit(X, np.where(known, Y > 0, share))
+        ).fit(X, wanted if wanted.shape[1] > 1 else wanted[:, 0])
         if not known.all():
             self._count_labelled(X, Y, share)
-
-    def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
-        share = self._forest.predict(self._features.transform(X))
-        return log_odds(share.reshape(len(share), -1), 0.5 / self.n_trees)
 
     def _count_labelled(self, X: Any, Y: Any, share: Float) -> None:
         """Set the answers of the leaves to the share of positives among their labelled rows."""
