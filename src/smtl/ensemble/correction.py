@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.ensemble.combination import Combination, Standard
+from smtl.ensemble.combination import Combination
 from smtl.estimators.held_out import HeldOut, own_scores
 from smtl.estimators.targets import Targets
 from smtl.metrics import Log
@@ -112,8 +112,10 @@ def score_features(combination: Combination, scores: Sequence[Float], task: Task
 
     Examples
     --------
+    >>> from smtl.ensemble.combination import Standard
     >>> from smtl.estimators.calibration import Curves
-    >>> combination = Combination(Standard(np.zeros((1, 2)), np.ones((1, 2))), np.array([2.0]), Curves(np.ones(2), np.ones(2)))
+    >>> same = np.ones(2)
+    >>> combination = Combination(Standard(np.zeros((1, 2)), np.ones((1, 2))), np.array([2.0]), Curves(same, same))
     >>> score_features(combination, [np.array([[1.0, np.nan]])])
     array([[1., 0.]])
     """

@@ -207,7 +207,10 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         self._constants, self._learnable = targets.constants(), targets.learnable()
         get_scoring(self.scoring, Log(), targets.kind)  # raises before anything is fitted
         self._report_odd_tasks(targets, len(folds))
-        with threads(self.n_jobs), Progress(self, len(learners) + 1, show=bool(self.verbose), X=checked, y=y) as progress:
+        with (
+            threads(self.n_jobs),
+            Progress(self, len(learners) + 1, show=bool(self.verbose), X=checked, y=y) as progress,
+        ):
             trained = self._train(learners, checked, targets, folds, progress, started)
             judge = Judge(self.scoring, self.threshold, trained[0].held)
             kept = self._refit(trained, checked, targets)
@@ -278,7 +281,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
                     break
                 begun = time.perf_counter()
                 scores = learner.held_out_scores(X, targets, splits)
-                held = HeldOut(targets, folds, [_usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)])
+                held = HeldOut(
+                    targets, folds, [_usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)]
+                )
                 trained.append(_Trained(name, learner, held, time.perf_counter() - begun))
                 if progress.step(f"{name} took {trained[-1].seconds:.1f} s"):
                     break
@@ -330,7 +335,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         held = first.with_scores(self.combination_.log_odds(scores, task))
         self.correction_: Correction | None = None
         if self.correction is not False:
-            found = fit_correction(held, score_features(self.combination_, scores, task), always=self.correction is True)
+            found = fit_correction(
+                held, score_features(self.combination_, scores, task), always=self.correction is True
+            )
             if found is not None:
                 self.correction_, held = found
         return held

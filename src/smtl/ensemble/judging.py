@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +9,8 @@ import numpy.typing as npt
 
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.held_out import HeldOut
-from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
+from smtl.estimators.scoring import TaskScorer, get_scoring
+from smtl.estimators.search import columns_of_fold
 from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts
 from smtl.metrics import F1, Log, Metric
@@ -80,12 +80,11 @@ class Judge:
         """
         if held.targets.kind == "multiclass":
             return choose_cuts(held, 0.0, Log(), self.target)
-        if isinstance(self.scorer, TaskScorer):
-            scorer = TaskScorer(self.target) if self.ranks else self.scorer
-            chosen = choose_cuts(held, self.threshold, Log(), self.target, scorer)
-        else:
-            judge = partial(self._of_fold, held)
-            chosen = choose_cuts(held, self.threshold, Log(), self.target, None, judge)
+        pooled = isinstance(self.scorer, TaskScorer) and self.scorer.pooled
+        threshold = self.threshold
+        if threshold == "auto":
+            threshold = "shared" if pooled else "smoothed"
+        chosen = choose_cuts(held, threshold, Log(), self.target)
         if held.targets.kind == "binary" and self.threshold == "auto":
             return self._if_it_gains(held, chosen)
         return chosen
@@ -158,7 +157,7 @@ class _Stored(TasksClassifier):
     def _metric(self) -> Metric:
         return Log()
 
-    def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:  # noqa: D102
+    def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         odds = self.held.scores[np.asarray(X)[:, 0]]
         odds = np.where(np.isnan(odds), self.held.targets.constants(), odds) - self.cut
         return np.asarray(odds[:, 0] if self._kind == "binary" else odds)

@@ -2,6 +2,7 @@ r"""Kernel ridge regression with Gaussian kernels: all tasks, all penalties and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -139,8 +140,7 @@ class KernelLearner(Learner):
         chosen: list[Float] = []
         for width in WIDTHS:
             gamma = width / max(median, np.finfo(np.float64).tiny)
-            Z = self._map(X, gamma)
-            by_penalty = self._all_penalties(Z, targets, folds)
+            by_penalty = self._all_penalties(self._map(X, gamma)[0], targets, folds)
             for penalty, scores in zip(LAMBDAS, by_penalty, strict=True):
                 value = _mean_auc(scores, targets, folds)
                 if value > best:
@@ -148,30 +148,40 @@ class KernelLearner(Learner):
         if not chosen:  # no fold has a task with both classes
             chosen = [np.zeros((len(test), targets.Y.shape[1])) for _, test in folds]
         elif not targets.Y.all():
-            Z = self._map(X, self.gamma)
-            chosen = [self._filled(Z, targets.Y, train)(Z[test]) for train, test in folds]
+            Z, _ = self._map(X, self.gamma)
+            models = [self._filled(Z, targets.Y, train) for train, _ in folds]
+            chosen = [Z[test] @ coef + intercept for (coef, intercept), (_, test) in zip(models, folds, strict=True)]
         return chosen
 
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
-        Z = self._map(self._features.fit_transform(X), self.gamma)
-        self._model = self._filled(Z, targets.Y, np.arange(len(Z)))
+        Z, M = self._map(self._features.fit_transform(X), self.gamma)
+        coef, self.intercept = self._filled(Z, targets.Y, np.arange(len(Z)))
+        # Weights of the landmarks themselves. M must not be computed again: eigenvectors of close eigenvalues are
+        # turned by rounding errors.
+        self.coef = M @ coef
 
     def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
         X = self._features.transform(X)
-        step = max(1, BLOCK // max(1, len(self.landmarks)))
-        parts = [self._model(self._map(X[at : at + step], self.gamma)) for at in range(0, len(X), step)]
-        return np.concatenate(parts)
+        out = np.empty((len(X), len(self.intercept)))
+        for at, K in self._kernel(X, self.gamma):
+            out[at : at + len(K)] = K @ self.coef + self.intercept
+        return out
 
-    def _map(self, X: Float, gamma: float) -> Float:
-        """Return the rows' coordinates in the space of the landmarks."""
+    def _kernel(self, X: Float, gamma: float) -> Iterator[tuple[int, Float]]:
+        """Yield blocks of the kernel between rows and landmarks, each with the number of its first row."""
+        step = max(1, BLOCK // len(self.landmarks))
+        for at in range(0, len(X), step):
+            yield at, rbf_kernel(X[at : at + step], self.landmarks, gamma=gamma)
+
+    def _map(self, X: Float, gamma: float) -> tuple[Float, Float]:
+        """Return the rows' coordinates in the space of the landmarks, and the matrix that makes them of the kernel."""
         values, U = eigh(rbf_kernel(self.landmarks, gamma=gamma), check_finite=False)
         kept = values > 1e-10 * values[-1]
         M = U[:, kept] / np.sqrt(values[kept])
         Z = np.empty((len(X), M.shape[1]))
-        step = max(1, BLOCK // len(self.landmarks))
-        for at in range(0, len(X), step):
-            Z[at : at + step] = rbf_kernel(X[at : at + step], self.landmarks, gamma=gamma) @ M
-        return Z
+        for at, K in self._kernel(X, gamma):
+            Z[at : at + len(K)] = K @ M
+        return Z, M
 
     def _all_penalties(self, Z: Float, targets: Targets, folds: Splits) -> list[list[Float]]:
         """Return the held-out scores for each penalty, a list of one a fold."""
@@ -196,25 +206,17 @@ class KernelLearner(Learner):
             found = list(map(scores_of, folds) if executor is None else executor.map(scores_of, folds))
         return [list(by_fold) for by_fold in zip(*found, strict=True)]
 
-    def _filled(self, Z: Float, Y: Any, train: Rows) -> _Model:
-        """Return the regression on what is labelled of the training rows."""
+    def _filled(self, Z: Float, Y: Any, train: Rows) -> tuple[Float, Float]:
+        """Return weights and intercepts of the regression on what is labelled of the training rows."""
         Z = Z if len(train) == len(Z) else Z[train]
         ridge, missing = _ridge(Z), Y[train] == 0
         target = _zero_one(Y[train])
         for _ in range(N_FILLS if missing.any() else 1):
             b = target.mean(axis=0)
             coef = ridge.coef(Z.T @ (target - b), self.penalty)
-            model = _Model(coef, b - ridge.mean @ coef)
-            target = np.where(missing, model(Z), target) if missing.any() else target
-        return model
-
-
-class _Model(NamedTuple):
-    coef: Float
-    intercept: Float
-
-    def __call__(self, Z: Float) -> Float:
-        return np.asarray(Z @ self.coef + self.intercept)
+            intercept = b - ridge.mean @ coef
+            target = np.where(missing, Z @ coef + intercept, target)
+        return coef, intercept
 
 
 def _ridge(Z: Float) -> Ridge:
