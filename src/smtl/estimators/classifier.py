@@ -12,8 +12,15 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.behaviour import (
+    idle_tasks,
+    null_tasks,
+    report_constants,
+    report_null_tasks,
+    report_odd_answers,
+    training_scores,
+)
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
 from smtl.estimators.targets import Targets, read_targets
@@ -29,8 +36,6 @@ __all__ = [
     "check_tasks",
     "check_threshold",
     "natural_C",
-    "null_tasks",
-    "tasks_in_words",
 ]
 
 Float: TypeAlias = npt.NDArray[np.float64]
@@ -41,9 +46,7 @@ AUTO = 20.0
 N_FOLDS = 3
 FOLD_TOL = 1e-2
 # The ways in which thresholds are chosen.
-CHOSEN = ("per-task", "shared", "smoothed")
-# A task is null when its weights are so much smaller than the largest task's.
-NULL = 1e-6
+CHOSEN = ("auto", "per-task", "shared", "smoothed", "calibrated", "cardinality")
 
 
 class SMTLClassifier(LinearTasksClassifier):
@@ -157,7 +160,7 @@ class SMTLClassifier(LinearTasksClassifier):
 
     def __init__(
         self,
-        metric: str | Metric = "f1",
+        metric: str | Metric = "log",
         penalty: str | Penalty = "l21",
         *,
         C: float | str = "auto",
@@ -218,6 +221,7 @@ class SMTLClassifier(LinearTasksClassifier):
         m = len(targets.names)
         W = np.zeros((X.shape[1], m), order="F")
         intercept, thresholds = targets.constants(), np.zeros(m)
+        cuts, held = Cuts(np.zeros(m), np.zeros(m), np.zeros((0, m)), 0.0), None
         with threads(self.n_jobs) as (executor, n_threads):
             problem = Problem(
                 targets.tasks(X, fitted),
@@ -244,7 +248,7 @@ class SMTLClassifier(LinearTasksClassifier):
                 )
                 W[:, fitted] = solution.certificate.W
                 intercept[fitted] = solution.certificate.intercept
-                cuts = self._choose_cuts(problem, X, y, targets)
+                cuts, held = self._choose_cuts(problem, X, y, targets)
                 intercept[fitted] -= cuts.location[fitted]
                 thresholds[fitted] = cuts.cut[fitted]
         self._keep_solution(solution)
@@ -254,7 +258,7 @@ class SMTLClassifier(LinearTasksClassifier):
         self.thresholds_ = thresholds.astype(X.dtype)
         self.intercept_ = (intercept - thresholds).astype(X.dtype)
         self._kind = targets.kind
-        self._report_odd_tasks(targets, fitted)
+        self._report_behaviour(X, targets, held, cuts.by_fold)
         return self
 
     def _check_parameters(self) -> None:
@@ -263,21 +267,20 @@ class SMTLClassifier(LinearTasksClassifier):
             isinstance(self.C, Real) and np.isfinite(self.C) and self.C > 0
         ):
             raise ValueError(f"C must be a positive number or 'auto', got {self.C!r} instead.")
-        check_threshold(self.threshold, ("auto", *CHOSEN))
+        check_threshold(self.threshold, CHOSEN)
         check_stopping(self.tol, self.max_iter)
 
     def _warm(self, shape: tuple[int, int]) -> Start | None:
         start: Start | None = getattr(self, "_start", None) if self.warm_start else None
         return start if start is not None and start.S.shape == shape else None
 
-    def _choose_cuts(self, problem: Problem, X: Any, y: Any, targets: Targets) -> Cuts:
-        """Return the cuts of all tasks, from held-out scores where they are to be chosen."""
+    def _choose_cuts(self, problem: Problem, X: Any, y: Any, targets: Targets) -> tuple[Cuts, HeldOut | None]:
+        """Return the cuts of all tasks, and the held-out scores where they are chosen on those."""
         metric, m = problem.metric, len(targets.names)
         target = cut_target(metric, self.threshold_metric)
-        if self.threshold == "auto" and metric.has_cut:
-            return Cuts(np.zeros(m), np.zeros(m), np.zeros((0, m)), 0.0)
-        if not isinstance(self.threshold, str):
-            return Cuts(np.zeros(m), np.full(m, float(self.threshold)), np.zeros((0, m)), 0.0)
+        if not isinstance(self.threshold, str) or (self.threshold == "auto" and metric.judges_answers):
+            cut = np.full(m, 0.0 if isinstance(self.threshold, str) else float(self.threshold))
+            return Cuts(np.zeros(m), cut, np.zeros((0, m)), 0.0), None
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(min(N_FOLDS, X.shape[0]), X, y, targets, rng)
         folds = fold_problems(X, targets, splits, metric, problem.penalty, with_intercept=problem.with_intercept)
@@ -290,8 +293,8 @@ class SMTLClassifier(LinearTasksClassifier):
                 best = solve(fold.problem, self.solver, tol=tol, max_iter=self.max_iter, warn=False).certificate
                 W, intercept = best.W, best.intercept
             scores.append(scores_of(X, targets, fold, W, intercept))
-        how = "per-task" if self.threshold == "auto" else self.threshold
-        return choose_cuts(HeldOut(targets, folds, scores), how, metric, target)
+        held = HeldOut(targets, folds, scores)
+        return choose_cuts(held, self.threshold, metric, target), held
 
     def _keep_solution(self, solution: Solution | None) -> None:
         if solution is None:
@@ -307,22 +310,20 @@ class SMTLClassifier(LinearTasksClassifier):
         self.n_iter_ = solution.n_iter
         self._start = solution.start.for_other_data() if self.warm_start else None
 
-    def _report_odd_tasks(self, targets: Targets, fitted: npt.NDArray[np.int64]) -> None:
-        """Warn of tasks that are constant, for want of labels or because that is the optimum."""
-        constant = np.setdiff1d(np.arange(len(targets.names)), fitted)
-        if len(constant):
-            messages.warn(
-                f"{tasks_in_words(targets.names[constant])} only one class (or no label) in the training data: no "
-                "loss is defined there, and the answer is constant. The other tasks are not affected."
-            )
-        null = null_tasks(self.coef_, fitted)
+    def _report_behaviour(self, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float) -> None:
+        """Set the null tasks, and warn of tasks whose answers are worth little."""
+        fitted = targets.learnable()
+        report_constants(targets, fitted)
+        zero = null = null_tasks(self.coef_, fitted)
+        # Whoever gives the cut knows what it does.
+        watched = isinstance(self.threshold, str) and len(fitted) > 0
+        if watched:
+            scores = training_scores(X, targets, self.coef_, self.intercept_)
+            null = np.union1d(zero, np.intersect1d(fitted, np.flatnonzero(idle_tasks(scores, targets))))
         self.null_tasks_ = targets.names[null]
-        if len(null):
-            messages.warn(
-                f"{tasks_in_words(self.null_tasks_)} all weights zero at C={self.C_:.4g}, to within a gap of "
-                f"{self.gap_:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
-                "choose another metric or penalty; see null_tasks_."
-            )
+        report_null_tasks(targets, null, zero, self.C_, self.gap_)
+        if watched:
+            report_odd_answers(targets, scores, held, by_fold, cut_target(self._metric(), self.threshold_metric))
 
 
 def check_tasks(metric: Metric, targets: Targets) -> None:
@@ -338,12 +339,6 @@ def check_stopping(tol: Any, max_iter: Any) -> None:
         raise ValueError(f"tol must be a positive number, got {tol!r} instead.")
     if not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
         raise ValueError(f"max_iter must be a positive integer, got {max_iter!r} instead.")
-
-
-def null_tasks(coef: npt.NDArray[Any], fitted: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return which of the fitted tasks have no weights to speak of."""
-    sizes = np.abs(coef[fitted]).max(axis=1, initial=0.0)
-    return np.asarray(fitted[sizes <= NULL * sizes.max(initial=0.0)])
 
 
 def check_scale(X: Any) -> None:
@@ -378,11 +373,3 @@ def check_threshold(threshold: Any, names: tuple[str, ...]) -> None:
     if not known:
         words = ", ".join(repr(name) for name in names)
         raise ValueError(f"threshold must be one of {words} or a number, got {threshold!r} instead.")
-
-
-def tasks_in_words(names: npt.NDArray[Any]) -> str:
-    """Return the beginning of a sentence about tasks: 'Task 3 has' or 'Tasks 1, 2, ... (17 in all) have'."""
-    shown = ", ".join(str(name) for name in names[:8])
-    if len(names) == 1:
-        return f"Task {shown} has"
-    return f"Tasks {shown}{', ...' if len(names) > 8 else ''} ({len(names)} in all) have"

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from smtl.tasks import OwnRows, SharedRows, Tasks
 
-__all__ = ["Kind", "Targets", "read_labels", "read_targets", "task_numbers"]
+__all__ = ["Kind", "Targets", "read_labels", "read_targets", "task_numbers", "tasks_in_words"]
 
 Kind: TypeAlias = Literal["binary", "multiclass", "multilabel", "tasks"]
 
@@ -36,6 +36,8 @@ class Targets:
         own rows.
     task : ndarray of int64 of shape (n_samples,) or None
         The task of each row, if each task has its own rows.
+    title : str or None
+        What a single yes/no question is called, where its labels have a name.
     """
 
     kind: Kind
@@ -43,6 +45,7 @@ class Targets:
     names: npt.NDArray[Any]
     Y: npt.NDArray[np.int8]
     task: npt.NDArray[np.int64] | None = None
+    title: str | None = None
 
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the numbers of positives and negatives of each task.
@@ -80,6 +83,21 @@ class Targets:
         """
         n_pos, n_neg = self.counts()
         return np.log((n_pos + 0.5) / (n_neg + 0.5))
+
+    def in_words(self, which: npt.NDArray[Any]) -> str:
+        """Return the beginning of a sentence about some of the tasks, by the names that the user knows.
+
+        Parameters
+        ----------
+        which : ndarray of int64 or bool
+            Which tasks, at least one.
+
+        Returns
+        -------
+        str
+            See `tasks_in_words`.
+        """
+        return tasks_in_words(self.names[which] if self.title is None else np.array([self.title]))
 
     def part(self, rows: npt.NDArray[np.int64]) -> Targets:
         """Return the labels of some of the rows.
@@ -181,6 +199,8 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
     [[-1, 1], [0, 1]]
     """
     columns = getattr(y, "columns", None)
+    given = getattr(y, "name", None) if columns is None else columns[0] if len(columns) == 1 else None
+    title = given if isinstance(given, str) else None
     if sp.issparse(y):
         y = y.toarray()
     values, labelled = read_labels(y)
@@ -204,7 +224,31 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
         Y[~labelled] = 0
         return Targets("multiclass", classes, classes, Y)
     Y = np.where(labelled, np.where(codes == len(classes) - 1, 1, -1), 0).astype(np.int8)[:, None]
-    return Targets("binary", classes, classes[-1:], Y)
+    return Targets("binary", classes, classes[-1:], Y, title=title)
+
+
+def tasks_in_words(names: npt.NDArray[Any]) -> str:
+    """Return the beginning of a sentence about tasks.
+
+    Parameters
+    ----------
+    names : ndarray
+        Their names, at least one.
+
+    Returns
+    -------
+    str
+        "Task 3 has" or "Tasks 1, 2, ... (17 in all) have".
+
+    Examples
+    --------
+    >>> tasks_in_words(np.array(["jazz", "rock"]))
+    'Tasks jazz, rock (2 in all) have'
+    """
+    shown = ", ".join(str(name) for name in names[:8])
+    if len(names) == 1:
+        return f"Task {shown} has"
+    return f"Tasks {shown}{', ...' if len(names) > 8 else ''} ({len(names)} in all) have"
 
 
 def read_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

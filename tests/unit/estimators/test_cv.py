@@ -277,7 +277,7 @@ def test_thresholds_come_from_the_held_out_scores(multilabel, monkeypatch):
 
     search_choose = search.choose_cuts
     monkeypatch.setattr(search, "choose_cuts", spy)
-    model = SMTLClassifierCV("auc", Cs=[0.3], cv=4, scoring="f1_macro").fit(X, Y)
+    model = SMTLClassifierCV("auc", Cs=[0.3], cv=4, scoring="f1_macro", threshold="per-task").fit(X, Y)
     ((held, cuts),) = seen
     columns = [(y, s, held.fold[places]) for places, y, s in held.columns()]
     for i, (y, s, fold) in enumerate(columns):
@@ -383,7 +383,7 @@ def test_the_final_model_is_a_classifier_with_that_C(multilabel):
 @pytest.mark.parametrize("scoring", ["f1_macro", "f1_micro", "roc_auc", "accuracy", "average_precision"])
 def test_names_of_scorers_mean_what_they_mean_in_scikit_learn(multilabel, scoring):
     X, Y = multilabel
-    model = SMTLClassifierCV("auc", Cs=[0.1, 1.0], cv=3, scoring=scoring).fit(X, Y)
+    model = SMTLClassifierCV("auc", Cs=[0.1, 1.0], cv=3, scoring=scoring, threshold="per-task").fit(X, Y)
     assert np.isfinite(model.scores_).all()
     expected = sklearn.metrics.get_scorer(scoring)(model, X, Y)
     assert model.score(X, Y) == pytest.approx(expected)
@@ -503,7 +503,7 @@ def test_in_a_pipeline_with_names(multilabel):
     ("parameters", "message"),
     [
         ({"selection": "2se"}, "selection must be 'best' or '1se', got '2se'"),
-        ({"threshold": "auto"}, "threshold must be one of 'per-task', 'shared', 'smoothed' or a number"),
+        ({"threshold": "best"}, "threshold must be one of 'auto', 'per-task', 'shared', 'smoothed', 'calibrated', "),
         ({"penalty": []}, "penalty must not be an empty list"),
         ({"metric": "f3"}, "metric must be one of"),
         ({"cv": 1}, "cv must be"),

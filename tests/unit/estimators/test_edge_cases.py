@@ -205,7 +205,7 @@ def test_wrong_data(data, change, message):
         ({"C": "large"}, "C must be a positive number or 'auto', got 'large' instead."),
         ({"C": np.nan}, "C must be a positive number or 'auto', got nan instead."),
         ({"ridge": -1.0}, "ridge must be a finite number >= 0, got -1.0 instead."),
-        ({"threshold": "best"}, "'smoothed' or a number, got 'best' instead."),
+        ({"threshold": "best"}, "'cardinality' or a number, got 'best' instead."),
         ({"tol": 0.0}, "tol must be a positive number, got 0.0 instead."),
         ({"max_iter": 0}, "max_iter must be a positive integer, got 0 instead."),
     ],
