@@ -22,7 +22,7 @@ __all__ = ["LinearTasksClassifier"]
 
 def _has_probability(estimator: LinearTasksClassifier) -> bool:
     metric = estimator._metric()
-    if not hasattr(metric, "probability"):
+    if metric.probability is None:
         raise AttributeError(f"predict_proba is not available with metric={metric!r}; metric='log' has it.")
     return True
 
@@ -133,7 +133,7 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         thresholds = self.thresholds_
         if tasks is not None:
             thresholds = thresholds[task_numbers(tasks, self._kind, self.task_names_, len(scores))]
-        yes = self._metric().probability(scores + thresholds)  # type: ignore[attr-defined]
+        yes = self._metric().probability(scores + thresholds)
         if yes.ndim == 1:
             return np.column_stack([1.0 - yes, yes])
         if self._kind == "multiclass":
