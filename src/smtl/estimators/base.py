@@ -1,4 +1,4 @@
-"""What a fitted model of one linear function per task can do: score, answer, and be judged."""
+"""What a fitted model of one score per task can do: answer, and be judged; and linear functions as scores."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from smtl.estimators.scoring import Column, TaskScorer, as_answers
 from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
 from smtl.metrics import Metric, get_metric
 
-__all__ = ["LinearTasksClassifier"]
+__all__ = ["LinearTasksClassifier", "TasksClassifier"]
 
 
-def _has_probability(estimator: LinearTasksClassifier) -> bool:
+def _has_probability(estimator: TasksClassifier) -> bool:
     metric = estimator._metric()
     if metric.probability is None:
         raise AttributeError(f"predict_proba is not available with metric={metric!r}; metric='log' has it.")
@@ -31,24 +31,20 @@ def _few(classes: npt.NDArray[Any]) -> str:
     return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
 
 
-class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
-    """The part of an estimator that needs nothing but weights and thresholds.
+class TasksClassifier(ClassifierMixin, BaseEstimator):
+    """The part of an estimator that needs nothing but a score for each row and task.
+
+    A subclass has `decision_function`: above zero answers yes.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_tasks, n_features)
-        Weights.
-    intercept_ : ndarray of shape (n_tasks,)
-        Intercepts, less the thresholds.
     thresholds_ : ndarray of shape (n_tasks,)
-        Thresholds.
+        What was taken off the scores.
     classes_, task_names_ : ndarray
         Classes, and names of the tasks.
     """
 
     metric: Any
-    coef_: npt.NDArray[Any]
-    intercept_: npt.NDArray[Any]
     thresholds_: npt.NDArray[Any]
     classes_: npt.NDArray[Any]
     task_names_: npt.NDArray[Any]
@@ -79,14 +75,7 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_tasks)
             A vector for a binary problem and where ``tasks`` is given, else a column a task.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
-        if tasks is not None:
-            task = task_numbers(tasks, self._kind, self.task_names_, X.shape[0])
-            own: npt.NDArray[Any] = own_scores(X, self.coef_, task) + self.intercept_[task]
-            return own
-        scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
-        return scores[:, 0] if self._kind == "binary" else scores
+        raise NotImplementedError(f"{type(self).__name__} must have decision_function.")
 
     def predict(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         """Return answers.
@@ -213,3 +202,32 @@ class LinearTasksClassifier(ClassifierMixin, BaseEstimator):
         signs = np.zeros((len(labels), len(yes)), dtype=np.int8)
         signs[labelled] = np.where(labels[labelled, None] == yes, 1, -1)
         return signs
+
+
+class LinearTasksClassifier(TasksClassifier):
+    """The part of an estimator that needs nothing but weights and thresholds.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_tasks, n_features)
+        Weights.
+    intercept_ : ndarray of shape (n_tasks,)
+        Intercepts, less the thresholds.
+    thresholds_ : ndarray of shape (n_tasks,)
+        Thresholds.
+    classes_, task_names_ : ndarray
+        Classes, and names of the tasks.
+    """
+
+    coef_: npt.NDArray[Any]
+    intercept_: npt.NDArray[Any]
+
+    def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:  # noqa: D102
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        if tasks is not None:
+            task = task_numbers(tasks, self._kind, self.task_names_, X.shape[0])
+            own: npt.NDArray[Any] = own_scores(X, self.coef_, task) + self.intercept_[task]
+            return own
+        scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if self._kind == "binary" else scores
