@@ -13,10 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from smtl import messages
-from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.all_or_nothing import all_or_nothing
+from smtl.estimators.base import CorrectingTasksClassifier
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
@@ -45,7 +46,7 @@ CHOSEN = ("per-task", "shared", "smoothed")
 NULL = 1e-6
 
 
-class SMTLClassifier(LinearTasksClassifier):
+class SMTLClassifier(CorrectingTasksClassifier):
     r"""Linear multi-task classifier trained on a metric, to a certified optimum.
 
     It solves
@@ -187,8 +188,9 @@ class SMTLClassifier(LinearTasksClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, tasks: Any = None) -> SMTLClassifier:
-        """Fit the model.
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, tasks: Any = None, offset: Any = None) -> SMTLClassifier:
+        """Fit the model. Where that fails or is interrupted, the estimator is as it was before.
 
         Parameters
         ----------
@@ -198,6 +200,10 @@ class SMTLClassifier(LinearTasksClassifier):
             Classes, or a matrix of 0 and 1 with a column a task. NaN: not labelled.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from: those of another model, which this one corrects. The scores of a task are then
+            :math:`o_i + X w_i + b_i`. A column a task (a class, a label); a vector for a binary problem and where
+            ``tasks`` is given.
 
         Returns
         -------
@@ -211,6 +217,8 @@ class SMTLClassifier(LinearTasksClassifier):
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
         check_scale(X)
         targets = read_targets(X, y, tasks)
+        if offset is not None:
+            targets.offset = read_offset(offset, targets.Y.shape)
         fitted = targets.learnable()
         check_tasks(metric, targets)
 
@@ -224,6 +232,7 @@ class SMTLClassifier(LinearTasksClassifier):
                 penalty,
                 1.0,
                 with_intercept=bool(self.fit_intercept),
+                offset=targets.flat_offset(fitted),
                 executor=executor,
                 n_threads=n_threads,
             )
@@ -253,6 +262,7 @@ class SMTLClassifier(LinearTasksClassifier):
         self.thresholds_ = thresholds.astype(X.dtype)
         self.intercept_ = (intercept - thresholds).astype(X.dtype)
         self._kind = targets.kind
+        self._has_offset = offset is not None
         self._report_odd_tasks(targets, fitted)
         return self
 

@@ -16,7 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from smtl import messages
-from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.all_or_nothing import all_or_nothing
+from smtl.estimators.base import CorrectingTasksClassifier
 from smtl.estimators.classifier import (
     CHOSEN,
     SMTLClassifier,
@@ -31,7 +32,7 @@ from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.scoring import TaskScorer, get_scoring
 from smtl.estimators.search import Data, Point, choose, search
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
@@ -47,7 +48,7 @@ FOLD_TOL = 2e-2
 FOLD_ITER = 50
 
 
-class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
+class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
     r"""`SMTLClassifier` with C, and thresholds, chosen by cross-validation.
 
     On each fold it goes up a path of values of C, each model started from the one before; what the held-out parts score
@@ -189,8 +190,9 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         metrics = _as_list(self.metric)
         return get_metric(getattr(self, "metric_", metrics[0]))
 
+    @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> SMTLClassifierCV:
+    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None, offset: Any = None) -> SMTLClassifierCV:
         """Choose C and the thresholds, and fit the model.
 
         Parameters
@@ -203,6 +205,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a ``cv`` that keeps them together.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from; see `SMTLClassifier.fit`.
 
         Returns
         -------
@@ -217,6 +221,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         )
         check_scale(checked)
         targets = read_targets(checked, y, tasks)
+        if offset is not None:
+            targets.offset = read_offset(offset, targets.Y.shape)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(self.cv, checked, y, targets, rng, groups)
         self._check_scoring(targets, len(splits))
@@ -243,7 +249,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             )
         elif self.refit:
             try:
-                self._refit(X, y, tasks, chosen, targets)
+                self._refit(X, y, tasks, offset, chosen, targets)
             except KeyboardInterrupt:
                 self.partial_ = True
                 messages.warn(
@@ -281,6 +287,11 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
                     "cv must have at least two splits where thresholds are chosen on held-out scores and answers are "
                     "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
                     "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
+                )
+            if not isinstance(scorer, TaskScorer) and targets.offset is not None:
+                raise ValueError(
+                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where an offset "
+                    f"is given, got {self.scoring!r} instead: scikit-learn's scorers do not pass it on."
                 )
             if not isinstance(scorer, TaskScorer) and targets.kind == "multilabel" and not targets.Y.all():
                 raise ValueError(
@@ -340,8 +351,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         check_tasks(metric, data.targets)
         if len(fitted) == 0:
             return grid_of_Cs(Cs, 1.0)
-        tasks = data.targets.tasks(data.X, fitted)
-        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept))
+        tasks, offset = data.targets.tasks(data.X, fitted), data.targets.flat_offset(fitted)
+        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept), offset=offset)
         return grid_of_Cs(Cs, natural_C(problem, data.X))
 
     def _keep_search(self, points: list[Point], chosen: Point, candidates: list[tuple[Any, Any, float]]) -> None:
@@ -390,6 +401,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
+        self._has_offset = targets.offset is not None
         self.coef_ = chosen.coef.astype(dtype)
         self._set_thresholds(chosen, chosen.intercept, chosen.modelled, dtype)
         self.null_tasks_ = targets.names[null_tasks(self.coef_, targets.learnable())]
@@ -406,7 +418,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self.thresholds_ = cut.astype(dtype)
         self.intercept_ = (intercept - location - cut).astype(dtype)
 
-    def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point, targets: Targets) -> None:
+    def _refit(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets) -> None:
         """Fit a model with the chosen C to all rows, and take over its attributes."""
         started = time.perf_counter()
         final = SMTLClassifier(
@@ -421,14 +433,14 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-        ).fit(X, y, tasks)
+        ).fit(X, y, tasks, offset)
         for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
             setattr(self, name, getattr(final, name))
         learnable = np.isin(np.arange(len(targets.names)), targets.learnable())
         self._set_thresholds(chosen, final.intercept_, learnable, final.intercept_.dtype)
         self.refit_time_ = time.perf_counter() - started
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None, offset: Any = None) -> float:
         """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
 
         Parameters
@@ -441,6 +453,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             There for scikit-learn's sake: the metrics are not weighted.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from, for a model fitted with them.
 
         Returns
         -------
@@ -451,7 +465,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         scorer = get_scoring(self.scoring, self._metric(), self._kind)
         if not isinstance(scorer, TaskScorer):
             return float(scorer(self, X, y))
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
+        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers, offset=offset))
 
 
 def _as_list(values: Any) -> list[Any]:
