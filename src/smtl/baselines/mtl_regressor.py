@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import check_stopping
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.targets import read_targets, task_numbers, tasks_in_words
 from smtl.estimators.threads import threads
 from smtl.metrics import Error, Metric
 from smtl.penalties import Norm, Penalty, get_penalty
+from smtl.solvers import check_stopping
 from smtl.solvers.squared import largest_alpha, solve_squared
 from smtl.solvers.squared_data import Squares
 

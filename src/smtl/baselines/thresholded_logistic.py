@@ -18,14 +18,14 @@ from sklearn.utils.validation import validate_data
 
 from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import CHOSEN, check_stopping, check_threshold
+from smtl.estimators.classifier import CHOSEN, check_threshold
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import Fold, HeldOut, scores_of
 from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
 from smtl.estimators.targets import Kind, Targets, read_targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Log, Metric
-from smtl.solvers import grid_of_Cs
+from smtl.solvers import check_stopping, grid_of_Cs
 
 __all__ = ["ThresholdedLogistic"]
 

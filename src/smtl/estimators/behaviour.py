@@ -13,14 +13,7 @@ from smtl.estimators.scoring import answer_counts
 from smtl.estimators.targets import Targets
 from smtl.metrics import AUC, Metric
 
-__all__ = [
-    "idle_tasks",
-    "null_tasks",
-    "report_constants",
-    "report_null_tasks",
-    "report_odd_answers",
-    "training_scores",
-]
+__all__ = ["idle_tasks", "null_tasks", "report_answers", "report_constants", "report_zero_weights"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -51,13 +44,6 @@ def null_tasks(coef: npt.NDArray[Any], fitted: Numbers) -> Numbers:
     """
     sizes = np.abs(coef[fitted]).max(axis=1, initial=0.0)
     return np.asarray(fitted[sizes <= NULL * sizes.max(initial=0.0)])
-
-
-def training_scores(X: Any, targets: Targets, coef: npt.NDArray[Any], intercept: npt.NDArray[Any]) -> Float:
-    """Return the scores of the training rows: a column a task, or each row's own."""
-    if targets.task is not None:
-        return np.asarray(own_scores(X, coef, targets.task) + intercept[targets.task], dtype=np.float64)
-    return np.asarray(X @ coef.T + intercept, dtype=np.float64)
 
 
 def idle_tasks(scores: Float, targets: Targets) -> npt.NDArray[np.bool_]:
@@ -91,60 +77,80 @@ def report_constants(targets: Targets, fitted: Numbers) -> None:
         )
 
 
-def report_null_tasks(targets: Targets, null: Numbers, zero: Numbers, C: float, gap: float) -> None:
-    """Warn of tasks whose weights are zero, or too small to change an answer."""
+def report_zero_weights(targets: Targets, zero: Numbers, C: float, gap: float) -> None:
+    """Warn of tasks whose weights are zero."""
     if len(zero):
         messages.warn(
             f"{targets.in_words(zero)} all weights zero at C={C:.4g}, to within a gap of "
             f"{gap:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
             "choose another metric or penalty; see null_tasks_."
         )
-    small = np.setdiff1d(null, zero)
-    if len(small):
-        messages.warn(
-            f"{targets.in_words(small)} weights too small at C={C:.4g} to bring any row across the threshold: the "
-            "answer is always the same. Raise C, or choose another metric ('log', 'auc') or threshold; see null_tasks_."
-        )
 
 
-def report_odd_answers(targets: Targets, scores: Float, held: HeldOut | None, by_fold: Float, target: Metric) -> None:
-    """Warn of tasks that answer nearly always the same, and of tasks that are no better than that on held-out rows.
+def report_answers(model: Any, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float, target: Metric) -> None:
+    """Add tasks to a model's null ones that always answer the same, and warn of answers that are worth little.
 
     Parameters
     ----------
+    model : SMTLClassifier or SMTLClassifierCV
+        The fitted model.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        The training rows.
     targets : Targets
-        Labels of the training rows.
-    scores : ndarray
-        Their scores, cut at zero; see `training_scores`.
+        Their labels.
     held : HeldOut or None
-        Held-out scores, where there are any.
+        Held-out scores, where there are any that mean something for a task by itself.
     by_fold : ndarray of shape (n_folds, n_tasks)
         The cuts of each fold.
     target : Metric
         What answers are judged by.
     """
-    learnt = np.zeros(len(targets.names), dtype=bool)
-    learnt[targets.learnable()] = True
-    learnt &= ~idle_tasks(scores, targets)  # those are reported already
-    tp, fp, n_pos, n_neg = answer_counts(targets, scores)
-    yes, n = tp + fp, n_pos + n_neg
-    same = learnt & (np.minimum(yes, n - yes) < NEARLY * np.minimum(n_pos, n_neg))
-    if same.any():
-        shares = ", ".join(f"{100 * share:.3g} %" for share in (yes / np.maximum(n, 1))[same][:8])
+    fitted = targets.learnable()
+    scores = _training_scores(X, targets, model.coef_, model.intercept_)
+    idle = np.intersect1d(fitted, np.flatnonzero(idle_tasks(scores, targets)))
+    zero = null_tasks(model.coef_, fitted)
+    model.null_tasks_ = targets.names[np.union1d(zero, idle)]
+    small = np.setdiff1d(idle, zero)
+    if len(small):
         messages.warn(
-            f"{targets.in_words(np.flatnonzero(same))} nearly the same answer for every row (yes to {shares}). Where "
-            "features tell little, that is what F1 asks for: choose another scoring or threshold, or "
-            "metric='log' or 'auc', or add rows or features."
+            f"{targets.in_words(small)} weights too small at C={model.C_:.4g} to bring any row across the threshold: "
+            "the answer is always the same. Raise C, or choose another metric ('log', 'auc') or threshold; see "
+            "null_tasks_."
         )
+    watched = np.setdiff1d(fitted, np.union1d(zero, idle))
+    watched = watched[~_report_nearly_constant(targets, scores, watched)]
     if held is None:
         return
-    useless = np.flatnonzero(learnt & ~same & (_gain(held, by_fold, target) <= 0.0) & ~_ranks(held))
+    useless = watched[(_gain(held, by_fold, target) <= 0.0)[watched] & ~_ranks(held)[watched]]
     if len(useless):
         messages.warn(
             f"{targets.in_words(useless)} answers that are no better on held-out rows than a constant one, by "
             f"{target!r}: the features tell little about it, or labels are too few. Look at its labels, add rows or "
             "features, or leave it out."
         )
+
+
+def _training_scores(X: Any, targets: Targets, coef: npt.NDArray[Any], intercept: npt.NDArray[Any]) -> Float:
+    """Return the scores of the training rows: a column a task, or each row's own."""
+    offset = 0.0 if targets.offset is None else targets.offset
+    if targets.task is not None:
+        return np.asarray(own_scores(X, coef, targets.task) + intercept[targets.task] + offset, dtype=np.float64)
+    return np.asarray(X @ coef.T + intercept + offset, dtype=np.float64)
+
+
+def _report_nearly_constant(targets: Targets, scores: Float, watched: Numbers) -> npt.NDArray[np.bool_]:
+    """Warn of tasks that answer nearly always the same, and return which of those looked at do."""
+    tp, fp, n_pos, n_neg = answer_counts(targets, scores)[:, watched]
+    yes, n = tp + fp, n_pos + n_neg
+    same = np.minimum(yes, n - yes) < NEARLY * np.minimum(n_pos, n_neg)
+    if same.any():
+        shares = ", ".join(f"{100 * share:.3g} %" for share in (yes / n)[same][:8])
+        messages.warn(
+            f"{targets.in_words(watched[same])} nearly the same answer for every row (yes to {shares}). Where "
+            "features tell little, that is what F1 asks for: choose another scoring or threshold, or "
+            "metric='log' or 'auc', or add rows or features."
+        )
+    return np.asarray(same)
 
 
 def _gain(held: HeldOut, by_fold: Float, target: Metric) -> Float:

@@ -12,7 +12,7 @@ import numpy as np
 from smtl.estimators.racing import METRICS, PENALTIES
 from smtl.estimators.scoring import TaskScorer, get_scoring, judges_answers
 from smtl.estimators.search import Point
-from smtl.estimators.targets import Kind
+from smtl.estimators.targets import Kind, Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import AUC, Metric, get_metric
 from smtl.penalties import get_penalty
@@ -98,6 +98,36 @@ class Choice:
             See `get_scoring`.
         """
         return get_scoring("f1" if self.scoring is None and _is_auto(self.metric) else self.scoring, metric, kind)
+
+    def check_scoring(self, targets: Targets, n_splits: int) -> None:
+        """Raise if the score cannot be had, or not without bias.
+
+        Parameters
+        ----------
+        targets : Targets
+            Labels.
+        n_splits : int
+            The number of splits of the cross-validation.
+        """
+        for metric in self.metrics:
+            scorer = self.scorer(get_metric(metric), targets.kind)
+            ranks = isinstance(scorer, TaskScorer) and not judges_answers(scorer)
+            if n_splits == 1 and isinstance(self.threshold, str) and not ranks:
+                raise ValueError(
+                    "cv must have at least two splits where thresholds are chosen on held-out scores and answers are "
+                    "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
+                    "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
+                )
+            if not isinstance(scorer, TaskScorer) and targets.offset is not None:
+                raise ValueError(
+                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where an offset "
+                    f"is given, got {self.scoring!r} instead: scikit-learn's scorers do not pass it on."
+                )
+            if not isinstance(scorer, TaskScorer) and targets.kind == "multilabel" and not targets.Y.all():
+                raise ValueError(
+                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels "
+                    f"are missing, got {self.scoring!r} instead: scikit-learn's scorers know no NaN."
+                )
 
     def guide(self, metric: Metric, kind: Kind) -> TaskScorer | None:
         """Return what points of a race are compared by instead of their score.

@@ -3,7 +3,7 @@ r"""SMTLClassifier: one linear model per task, trained jointly on the metric the
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,27 +12,20 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.behaviour import (
-    idle_tasks,
-    null_tasks,
-    report_constants,
-    report_null_tasks,
-    report_odd_answers,
-    training_scores,
-)
+from smtl.estimators.all_or_nothing import all_or_nothing
+from smtl.estimators.base import CorrectingTasksClassifier
+from smtl.estimators.behaviour import null_tasks, report_answers, report_constants, report_zero_weights
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, Solution, Start, critical_C, solve
+from smtl.solvers import Problem, Solution, Start, check_stopping, critical_C, solve
 
 __all__ = [
     "SMTLClassifier",
-    "check_stopping",
     "check_tasks",
     "check_threshold",
     "natural_C",
@@ -49,7 +42,7 @@ FOLD_TOL = 1e-2
 CHOSEN = ("auto", "per-task", "shared", "smoothed", "calibrated", "cardinality")
 
 
-class SMTLClassifier(LinearTasksClassifier):
+class SMTLClassifier(CorrectingTasksClassifier):
     r"""Linear multi-task classifier trained on a metric, to a certified optimum.
 
     It solves
@@ -191,8 +184,9 @@ class SMTLClassifier(LinearTasksClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, tasks: Any = None) -> SMTLClassifier:
-        """Fit the model.
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, tasks: Any = None, offset: Any = None) -> SMTLClassifier:
+        """Fit the model. Where that fails or is interrupted, the estimator is as it was before.
 
         Parameters
         ----------
@@ -202,6 +196,10 @@ class SMTLClassifier(LinearTasksClassifier):
             Classes, or a matrix of 0 and 1 with a column a task. NaN: not labelled.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from: those of another model, which this one corrects. The scores of a task are then
+            :math:`o_i + X w_i + b_i`. A column a task (a class, a label); a vector for a binary problem and where
+            ``tasks`` is given.
 
         Returns
         -------
@@ -215,6 +213,8 @@ class SMTLClassifier(LinearTasksClassifier):
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
         check_scale(X)
         targets = read_targets(X, y, tasks)
+        if offset is not None:
+            targets.offset = read_offset(offset, targets.Y.shape)
         fitted = targets.learnable()
         check_tasks(metric, targets)
 
@@ -229,6 +229,7 @@ class SMTLClassifier(LinearTasksClassifier):
                 penalty,
                 1.0,
                 with_intercept=bool(self.fit_intercept),
+                offset=targets.flat_offset(fitted),
                 executor=executor,
                 n_threads=n_threads,
             )
@@ -258,6 +259,7 @@ class SMTLClassifier(LinearTasksClassifier):
         self.thresholds_ = thresholds.astype(X.dtype)
         self.intercept_ = (intercept - thresholds).astype(X.dtype)
         self._kind = targets.kind
+        self._has_offset = offset is not None
         self._report_behaviour(X, targets, held, cuts.by_fold)
         return self
 
@@ -308,22 +310,17 @@ class SMTLClassifier(LinearTasksClassifier):
         self.gap_ = solution.certificate.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        self._start = solution.start.for_other_data() if self.warm_start else None
+        self._start = solution.start.weights_only() if self.warm_start else None
 
     def _report_behaviour(self, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float) -> None:
         """Set the null tasks, and warn of tasks whose answers are worth little."""
         fitted = targets.learnable()
         report_constants(targets, fitted)
-        zero = null = null_tasks(self.coef_, fitted)
-        # Whoever gives the cut knows what it does.
-        watched = isinstance(self.threshold, str) and len(fitted) > 0
-        if watched:
-            scores = training_scores(X, targets, self.coef_, self.intercept_)
-            null = np.union1d(zero, np.intersect1d(fitted, np.flatnonzero(idle_tasks(scores, targets))))
-        self.null_tasks_ = targets.names[null]
-        report_null_tasks(targets, null, zero, self.C_, self.gap_)
-        if watched:
-            report_odd_answers(targets, scores, held, by_fold, cut_target(self._metric(), self.threshold_metric))
+        zero = null_tasks(self.coef_, fitted)
+        self.null_tasks_ = targets.names[zero]
+        report_zero_weights(targets, zero, self.C_, self.gap_)
+        if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
+            report_answers(self, X, targets, held, by_fold, cut_target(self._metric(), self.threshold_metric))
 
 
 def check_tasks(metric: Metric, targets: Targets) -> None:
@@ -331,14 +328,6 @@ def check_tasks(metric: Metric, targets: Targets) -> None:
     n_pos, n_neg = targets.counts()
     for i in targets.learnable():
         metric.check_task(int(n_pos[i]), int(n_neg[i]))
-
-
-def check_stopping(tol: Any, max_iter: Any) -> None:
-    """Raise if a solver could not know when to stop."""
-    if not (isinstance(tol, Real) and float(tol) > 0):
-        raise ValueError(f"tol must be a positive number, got {tol!r} instead.")
-    if not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
-        raise ValueError(f"max_iter must be a positive integer, got {max_iter!r} instead.")
 
 
 def check_scale(X: Any) -> None:

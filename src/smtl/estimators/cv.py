@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from smtl import messages
-from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.behaviour import idle_tasks, null_tasks, report_null_tasks, report_odd_answers, training_scores
+from smtl.estimators.all_or_nothing import all_or_nothing
+from smtl.estimators.base import CorrectingTasksClassifier
+from smtl.estimators.behaviour import null_tasks, report_answers
 from smtl.estimators.choosing import Candidate, Choice
 from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_scale, check_tasks, check_threshold, natural_C
 from smtl.estimators.cv_results import results_table
@@ -23,8 +24,8 @@ from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.racing import COARSE_ITER, COARSE_TOL, Heat, most_points, race
 from smtl.estimators.scoring import TaskScorer, judges_answers
-from smtl.estimators.search import Data, Point, choose, search
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.search import Data, Point, choose, forget_losers, search
+from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
@@ -39,7 +40,7 @@ FOLD_TOL = 2e-2
 FOLD_ITER = 50
 
 
-class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
+class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
     r"""`SMTLClassifier` with metric, penalty, C and thresholds chosen by cross-validation.
 
     On each fold it goes up a path of values of C, each model started from the one before; what the held-out parts score
@@ -208,8 +209,9 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     def _choice(self) -> Choice:
         return Choice(self.metric, self.penalty, self.ridge, self.scoring, self.threshold, self.threshold_metric)
 
+    @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> SMTLClassifierCV:
+    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None, offset: Any = None) -> SMTLClassifierCV:
         """Choose C and the thresholds, and fit the model.
 
         Parameters
@@ -222,6 +224,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a ``cv`` that keeps them together.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from; see `SMTLClassifier.fit`.
 
         Returns
         -------
@@ -238,9 +242,11 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         )
         check_scale(checked)
         targets = read_targets(checked, y, tasks)
+        if offset is not None:
+            targets.offset = read_offset(offset, targets.Y.shape)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(self.cv, checked, y, targets, rng, groups)
-        self._check_scoring(targets, len(splits))
+        choice.check_scoring(targets, len(splits))
         self._report_rare_tasks(targets, len(splits))
         data = Data(checked, y, targets, splits)
         with threads(self.n_jobs) as (executor, _):
@@ -257,22 +263,28 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self._keep_search(points, chosen, candidates)
         self._keep_model(chosen, targets, checked.dtype)
         self._report_an_open_end(grids[chosen.candidate])
+        self._finish(X, y, tasks, offset, chosen, targets, len(points))
+        if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
+            held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
+            report_answers(self, checked, targets, held, chosen.cuts.by_fold, choice.cut_target(metric, targets.kind))
+        return self
+
+    def _finish(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets, n_points: int) -> None:
+        """Fit the final model, unless it is not asked for or the search was interrupted."""
         if self.partial_:
             messages.warn(
-                f"The search was interrupted after {len(points)} values of C. The best so far, C={self.C_:.4g}, is "
+                f"The search was interrupted after {n_points} values of C. The best so far, C={self.C_:.4g}, is "
                 "kept with weights averaged over the folds; see partial_ and cv_results_. Fit again for a final model."
             )
         elif self.refit:
             try:
-                self._refit(X, y, tasks, chosen, targets)
+                self._refit(X, y, tasks, offset, chosen, targets)
             except KeyboardInterrupt:
                 self.partial_ = True
                 messages.warn(
                     f"The final fit was interrupted. The search is whole: C={self.C_:.4g} is chosen, and weights are "
                     "averaged over the folds. SMTLClassifier with that C makes a final model."
                 )
-        self._report_behaviour(checked, targets, chosen)
-        return self
 
     def _check_parameters(self) -> None:
         """Raise for parameters that have no meaning."""
@@ -280,24 +292,6 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         if self.selection not in ("best", "1se"):
             raise ValueError(f"selection must be 'best' or '1se', got {self.selection!r} instead.")
         SMTLClassifier(solver=self.solver, tol=self.tol, max_iter=self.max_iter)._check_parameters()
-
-    def _check_scoring(self, targets: Targets, n_splits: int) -> None:
-        """Raise if the score cannot be had, or not without bias."""
-        choice = self._choice()
-        for metric in choice.metrics:
-            scorer = choice.scorer(get_metric(metric), targets.kind)
-            ranks = isinstance(scorer, TaskScorer) and not judges_answers(scorer)
-            if n_splits == 1 and isinstance(self.threshold, str) and not ranks:
-                raise ValueError(
-                    "cv must have at least two splits where thresholds are chosen on held-out scores and answers are "
-                    "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
-                    "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
-                )
-            if not isinstance(scorer, TaskScorer) and targets.kind == "multilabel" and not targets.Y.all():
-                raise ValueError(
-                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels "
-                    f"are missing, got {self.scoring!r} instead: scikit-learn's scorers know no NaN."
-                )
 
     def _report_rare_tasks(self, targets: Targets, n_folds: int) -> None:
         rare = rare_tasks(targets, n_folds)
@@ -324,7 +318,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             with Progress(self, n_folds * n_points, show=bool(self.verbose), X=data.X, y=data.y) as progress:
                 for point in race(candidates, grids, run) if racing else whole:
                     points.append(point)
-                    _forget_losers(points, self.selection)
+                    forget_losers(points, self.selection)
                     if progress.step(f"C={point.C:.3g} scores {point.mean:.4f}", n_folds):
                         return points, len(points) < n_points
         except KeyboardInterrupt:
@@ -369,8 +363,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         check_tasks(metric, data.targets)
         if len(fitted) == 0:
             return grid_of_Cs(Cs, 1.0)
-        tasks = data.targets.tasks(data.X, fitted)
-        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept))
+        tasks, offset = data.targets.tasks(data.X, fitted), data.targets.flat_offset(fitted)
+        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept), offset=offset)
         return grid_of_Cs(Cs, natural_C(problem, data.X))
 
     def _keep_search(self, points: list[Point], chosen: Point, candidates: list[Candidate]) -> None:
@@ -400,26 +394,13 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
+        self._has_offset = targets.offset is not None
         self.coef_ = chosen.coef.astype(dtype)
         self._set_thresholds(chosen, chosen.intercept, chosen.modelled, dtype)
         self.null_tasks_ = targets.names[null_tasks(self.coef_, targets.learnable())]
         for name in ("objective_", "dual_bound_", "gap_", "history_", "n_iter_", "refit_time_"):
             if hasattr(self, name):
                 delattr(self, name)
-
-    def _report_behaviour(self, X: Any, targets: Targets, chosen: Point) -> None:
-        """Add tasks to the null ones whose weights change no answer, and warn of answers that are worth little."""
-        fitted, cuts = targets.learnable(), chosen.cuts
-        if not isinstance(self.threshold, str) or len(fitted) == 0 or cuts is None:
-            return  # whoever gives the cut knows what it does
-        scores = training_scores(X, targets, self.coef_, self.intercept_)
-        zero = null_tasks(self.coef_, fitted)
-        null = np.union1d(zero, np.intersect1d(fitted, np.flatnonzero(idle_tasks(scores, targets))))
-        self.null_tasks_ = targets.names[null]
-        report_null_tasks(targets, np.setdiff1d(null, zero), zero[:0], self.C_, getattr(self, "gap_", np.nan))
-        choice, metric = self._choice(), self._metric()
-        held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
-        report_odd_answers(targets, scores, held, cuts.by_fold, choice.cut_target(metric, targets.kind))
 
     def _set_thresholds(
         self, chosen: Point, intercept: npt.NDArray[Any], modelled: npt.NDArray[np.bool_], dtype: Any
@@ -430,7 +411,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self.thresholds_ = cut.astype(dtype)
         self.intercept_ = (intercept - location - cut).astype(dtype)
 
-    def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point, targets: Targets) -> None:
+    def _refit(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets) -> None:
         """Fit a model with the chosen C to all rows, and take over its attributes."""
         started = time.perf_counter()
         final = SMTLClassifier(
@@ -445,14 +426,14 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-        ).fit(X, y, tasks)
+        ).fit(X, y, tasks, offset)
         for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
             setattr(self, name, getattr(final, name))
         learnable = np.isin(np.arange(len(targets.names)), targets.learnable())
         self._set_thresholds(chosen, final.intercept_, learnable, final.intercept_.dtype)
         self.refit_time_ = time.perf_counter() - started
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None, offset: Any = None) -> float:
         """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
 
         Parameters
@@ -465,6 +446,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             There for scikit-learn's sake: the metrics are not weighted.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from, for a model fitted with them.
 
         Returns
         -------
@@ -475,14 +458,4 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         scorer = self._choice().scorer(self._metric(), self._kind)
         if not isinstance(scorer, TaskScorer):
             return float(scorer(self, X, y))
-        return scorer(self._columns(X, y, tasks, answers=judges_answers(scorer)))
-
-
-def _forget_losers(points: list[Point], selection: str) -> None:
-    """Empty the points that can no longer be chosen."""
-    leader = choose(points, "best")
-    # With "1se" an earlier C of the leading candidate may be chosen, and the one being searched may lead yet.
-    open_to = set() if selection == "best" else {leader.candidate, points[-1].candidate}
-    for point in points:
-        if point is not leader and point.candidate not in open_to:
-            point.forget()
+        return scorer(self._columns(X, y, tasks, answers=judges_answers(scorer), offset=offset))

@@ -11,13 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from smtl import messages
-from smtl.estimators.classifier import check_scale, check_stopping, check_tasks, natural_C
+from smtl.estimators.classifier import check_scale, check_tasks, natural_C
 from smtl.estimators.progress import Progress
 from smtl.estimators.targets import read_targets
 from smtl.estimators.threads import threads
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, grid_of_Cs, solve_path
+from smtl.solvers import Problem, check_stopping, grid_of_Cs, solve_path
 
 __all__ = ["SMTLPath", "smtl_path"]
 

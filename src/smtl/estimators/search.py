@@ -21,7 +21,7 @@ from smtl.metrics import Metric
 from smtl.penalties import Penalty
 from smtl.solvers import Solution, solve_path
 
-__all__ = ["Data", "Point", "choose", "search"]
+__all__ = ["Data", "Point", "choose", "forget_losers", "search"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Model: TypeAlias = tuple[Float, Float]
@@ -270,6 +270,24 @@ def choose(points: Sequence[Point], selection: str) -> Point:
     return next(
         point for point in points if point.candidate == best.candidate and point.mean >= best.mean - best.standard_error
     )
+
+
+def forget_losers(points: Sequence[Point], selection: str) -> None:
+    """Empty the points that can no longer be chosen.
+
+    Parameters
+    ----------
+    points : list of Point
+        Those that are done.
+    selection : {"best", "1se"}
+        How one will be chosen.
+    """
+    leader = choose(points, "best")
+    # With "1se" an earlier C of the leading candidate may be chosen, and the one being searched may lead yet.
+    open_to = set() if selection == "best" else {leader.candidate, points[-1].candidate}
+    for point in points:
+        if point is not leader and point.candidate not in open_to:
+            point.forget()
 
 
 def _path(fold: Fold, Cs: Float, **options: Any) -> Iterator[Solution | None]:

@@ -2,15 +2,14 @@ r"""AUC over pairs: the area under the ROC curve."""
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_one
 
 __all__ = ["AUC"]
-
-# The second derivative is that of pairs so near to the margin: the sum of many hinges is as good as smooth.
-WIDTH = 0.25
 
 
 class AUC(Metric):
@@ -37,7 +36,6 @@ class AUC(Metric):
     name = "auc"
     has_cut = False
     uses_intercept = False
-    has_curvature = True
 
     @staticmethod
     def delta(inverted: float, n_pos: int, n_neg: int) -> float:
@@ -102,7 +100,7 @@ class AUC(Metric):
         c : ndarray of shape (n,)
             The signed number of inverted pairs of each row, over P N.
         """
-        return plane_of_one(self, scores, y)
+        return plane_of_one(functools.partial(AUC.planes, self), scores, y)
 
     def planes(
         self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
@@ -125,25 +123,3 @@ class AUC(Metric):
         delta, value, c = np.empty(m), np.empty(m), np.zeros(len(scores))
         pairwise_planes(scores, y, ptr, c, delta, value)
         return delta, c, value
-
-    def curvature(
-        self, scores: Float, y: Labels, ptr: Offsets, n: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Float]:
-        """Return pairs near the margin, chosen evenly from all of them; see `Metric.curvature`.
-
-        Parameters
-        ----------
-        scores, y, ptr, n
-            As in `Metric.curvature`.
-
-        Returns
-        -------
-        p, q, a : ndarray
-            As in `Metric.curvature`: positives, negatives, and factors.
-        """
-        from smtl.kernels.curvature import pairs_at_margin
-
-        m = len(ptr) - 1
-        positives, negatives, weight = np.empty((m, n), np.int64), np.empty((m, n), np.int64), np.empty(m)
-        pairs_at_margin(scores, y, ptr, WIDTH, positives, negatives, weight)
-        return positives, negatives, weight

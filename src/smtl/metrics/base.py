@@ -3,6 +3,7 @@ r"""What a metric must provide: its score, and the oracle of its structured hing
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from smtl.registry import Registered
 
-__all__ = ["Metric", "Planes", "check_scores", "plane_of_one"]
+__all__ = ["Metric", "Planes", "check_scores", "compiled", "plane_of_one"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int8]
@@ -45,10 +46,8 @@ class Metric(Registered, ABC):
         it, and `losses` is there.
     uses_intercept : bool
         Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
-    has_curvature : bool
-        Whether there is `curvature`, which saves passes over the data on a path of C.
-    has_hinge : bool
-        Whether there is `hinge_margin`, which saves far more of them.
+    probability : callable or None
+        The probability of +1 for given scores, where the loss makes scores into log odds or the like.
 
     Notes
     -----
@@ -59,6 +58,8 @@ class Metric(Registered, ABC):
       :math:`c = y - y'`: +2 on a missed positive, -2 on a false positive.
     - `score` is greater for better answers.
     - Parameters of the constructor are kept in attributes of the same name.
+    - What a class declares is true of its own formula. A subclass that overrides the formula and does not say it again
+      has the safe default: see `smtl.registry.Registered`.
 
     Examples
     --------
@@ -83,8 +84,13 @@ class Metric(Registered, ABC):
     has_cut: ClassVar[bool] = True
     judges_answers: ClassVar[bool] = False
     uses_intercept: ClassVar[bool] = True
-    has_curvature: ClassVar[bool] = False
-    has_hinge: ClassVar[bool] = False
+    probability: ClassVar[Any] = None
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
+        "planes": ("oracle",),
+        "uses_intercept": ("oracle", "planes"),
+        "judges_answers": ("score",),
+        "probability": ("loss", "oracle", "planes"),
+    }
 
     @abstractmethod
     def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
@@ -209,67 +215,6 @@ class Metric(Registered, ABC):
                 delta[i], c[rows] = theta * left + (1 - theta) * right, theta * c_left + (1 - theta) * c_right
         return delta, c, value
 
-    def curvature(
-        self, scores: Float, y: Labels, ptr: Offsets, n: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Float]:
-        r"""Return about what the second derivative of each task's loss is, where ``has_curvature`` says so.
-
-        It is :math:`a \sum_k (x_{p_k} - x_{q_k})(x_{p_k} - x_{q_k})'` over n pairs of the task's rows. That need not be
-        exact: a solver asks where to go next, and takes what it finds there for what it is.
-
-        Parameters
-        ----------
-        scores, y, ptr
-            As in `planes`.
-        n : int
-            How many pairs.
-
-        Returns
-        -------
-        p, q : ndarray of int64 of shape (n_tasks, n)
-            Rows, counted from the task's first.
-        a : ndarray of shape (n_tasks,)
-            Factors; 0 where nothing is known.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not tell its curvature.")
-
-    def hinge_margin(self, n_pos: int, n_neg: int) -> float:
-        r"""Return the margin a of a hinge loss that a task's loss is no less than, where ``has_hinge`` says so.
-
-        With an intercept :math:`\beta`, that is :math:`\min_\beta \sum_k 2 (a - y_k (s_k + \beta))_+`. The better it is
-        as a model of the loss, the more it saves.
-
-        Parameters
-        ----------
-        n_pos, n_neg : int
-            Numbers of positives and negatives.
-
-        Returns
-        -------
-        float
-            Positive.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no hinge.")
-
-    def hinge_lack(self, loss: float, n_pos: float, n_features: int) -> float:
-        """Return about what part of the objective that hinge loss lacks, at the optimum.
-
-        Parameters
-        ----------
-        loss : float
-            The mean loss of the tasks.
-        n_pos : float
-            The mean number of positives.
-        n_features : int
-            Number of features.
-
-        Returns
-        -------
-        float
-            Zero here. To be wrong costs time and nothing else.
-        """
-        return 0.0
-
 
 def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels]:
     """Return scores as float64 and labels as int8, or raise ValueError if an oracle cannot take them.
@@ -308,13 +253,13 @@ def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels
     return s, labels.astype(np.int8)
 
 
-def plane_of_one(metric: Metric, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
+def plane_of_one(planes: Callable[..., Planes], scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
     """Return the oracle of a metric whose `planes` does the work: that of a single task without an intercept.
 
     Parameters
     ----------
-    metric : Metric
-        The metric.
+    planes : callable
+        The method that does the work.
     scores : array-like of shape (n,)
         Scores, finite.
     y : array-like of shape (n,)
@@ -330,10 +275,46 @@ def plane_of_one(metric: Metric, scores: npt.ArrayLike, y: npt.ArrayLike) -> tup
     Examples
     --------
     >>> from smtl.metrics import AUC
-    >>> plane_of_one(AUC(), [0.0, 0.0], [1, -1])
+    >>> plane_of_one(AUC().planes, [0.0, 0.0], [1, -1])
     (1.0, array([ 1., -1.]))
     """
     s, labels = check_scores(scores, y)
     ptr = np.array([0, len(s)])
-    delta, c, _ = metric.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
+    delta, c, _ = planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
     return float(delta[0]), c
+
+
+def compiled(what: str, compiler: Callable[[Any], Any], formula: Any) -> Any:
+    """Return a formula in compiled form, or raise ValueError with what a formula may use.
+
+    Parameters
+    ----------
+    what : str
+        What the formula is, for the message.
+    compiler : callable
+        What compiles it at once, such as ``numba.njit(signature)``.
+    formula : callable
+        The formula.
+
+    Returns
+    -------
+    callable
+        The compiled one.
+
+    Examples
+    --------
+    >>> from numba import float64, njit
+    >>> compiled("half", njit(float64(float64)), lambda x: 0.5 * x)(3.0)
+    1.5
+    """
+    from numba.core.errors import NumbaError
+
+    try:
+        return compiler(formula)
+    except NumbaError as error:
+        cause = " ".join(str(error).split())
+        raise ValueError(
+            f"{what} must be plain arithmetic on its arguments and on numbers (if, min, max, abs and the functions of "
+            f"math are fine; strings, lists, other methods and other objects are not), to be compiled. What numba says "
+            f"of it: {cause[:600]}"
+        ) from error

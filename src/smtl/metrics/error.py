@@ -26,7 +26,6 @@ class Error(PointwiseMetric):
 
     name = "error"
     judges_answers = True
-    has_hinge = True
 
     @staticmethod
     def loss(margin: float) -> tuple[float, float]:
@@ -71,21 +70,6 @@ class Error(PointwiseMetric):
         6
         """
         return 2 * (fp + fn)
-
-    def hinge_margin(self, n_pos: int, n_neg: int) -> float:
-        """Return 1: the loss is a hinge loss.
-
-        Parameters
-        ----------
-        n_pos, n_neg : int
-            Numbers of positives and negatives.
-
-        Returns
-        -------
-        float
-            The margin.
-        """
-        return 1.0
 
     def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
         """Return twice the number of errors of each of many contingency tables of one task.

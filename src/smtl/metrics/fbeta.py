@@ -43,7 +43,6 @@ class FBeta(ContingencyMetric):
     """
 
     concave_in_fp = True
-    has_hinge = True
     beta: float
 
     def __init__(self, beta: float = 1.0) -> None:
@@ -73,50 +72,6 @@ class FBeta(ContingencyMetric):
             return 1.0 if fn + fp > 0.0 else 0.0
         weight = self.beta * self.beta
         return (weight * fn + fp) / ((1.0 + weight) * tp + weight * fn + fp)
-
-    def hinge_margin(self, n_pos: int, n_neg: int) -> float:
-        r"""Return :math:`1 / 4P`: k errors of either kind make :math:`\Delta = k / P`, whatever beta.
-
-        Parameters
-        ----------
-        n_pos, n_neg : int
-            Numbers of positives and negatives.
-
-        Returns
-        -------
-        float
-            The margin.
-
-        Examples
-        --------
-        >>> FBeta(beta=2).hinge_margin(n_pos=5, n_neg=100)
-        0.05
-        """
-        return 0.25 / n_pos
-
-    def hinge_lack(self, loss: float, n_pos: float, n_features: int) -> float:
-        r"""Return :math:`(G / 1.4)^2 + d^2 / 192 P^2 G`, for a loss of G.
-
-        What the hinge lacks comes from mixing answers of more misses with answers of fewer, as :math:`\Delta` is convex
-        in their number. About half as many positives as there are features lie at the margin and can be missed or not:
-        the second term. Where much is missed, so can others: the first, which is a guess that fits several data sets.
-
-        Parameters
-        ----------
-        loss, n_pos, n_features
-            As in `Metric.hinge_lack`.
-
-        Returns
-        -------
-        float
-            The part.
-
-        Examples
-        --------
-        >>> round(FBeta().hinge_lack(loss=0.1, n_pos=300, n_features=60), 4)
-        0.0072
-        """
-        return (loss / 1.4) ** 2 + n_features**2 / (192.0 * n_pos**2 * max(loss, 1e-300))
 
 
 class F1(FBeta):

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,10 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from smtl import messages
 from smtl.registry import unknown_name
-from smtl.solvers.certificate import Certificate
-from smtl.solvers.problem import Problem
+from smtl.solvers.certificate import Certificate, FalseCertificateError
+from smtl.solvers.planes import Bundle
+from smtl.solvers.problem import Losses, Problem
 
-__all__ = ["History", "Solution", "Start", "solve", "solver", "solver_names"]
+__all__ = ["History", "Solution", "Start", "check_stopping", "solve", "solver", "solver_names"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -26,25 +28,25 @@ logger = logging.getLogger("smtl")
 
 @dataclass
 class Start:
-    """Where a solver may start from: what an earlier run, with another C or on other data, has found.
+    """Where a solver may start from: what an earlier run has found.
 
     Attributes
     ----------
     S, Z : ndarray of shape (n_features, n_tasks)
-        Weights and multipliers, good for any data of the same shape.
+        Weights and multipliers.
     shift : ndarray of shape (n_tasks,)
         Intercepts.
-    mu : float
+    mu : float, optional
         The penalty parameter of ADMM; None to have it chosen.
-    rho : float
+    rho : float, optional
         How much the level method holds on to its centre; None to have it chosen.
-    bundle : object, optional
-        The planes of the ``"bundle"`` solver. They hold for every C, but only for the same data. The solver that takes
-        them over changes them.
-    hinge : object, optional
-        The rows that matter, for the ``"bundle"`` solver; also for the same data only.
+    losses : Losses, optional
+        What the planes hold for.
+    bundle : Bundle, optional
+        The planes of the ``"bundle"`` solver. They hold for every penalty and every C. The solver that takes them over
+        changes them.
     certificate : Certificate, optional
-        Whose combination of planes bounds the objective for every C, on the same data.
+        Whose combination of planes bounds the objective for every penalty and every C.
 
     Examples
     --------
@@ -57,20 +59,45 @@ class Start:
     shift: Float
     mu: float | None = None
     rho: float | None = None
-    bundle: Any = field(default=None, repr=False)
-    newton: Any = field(default=None, repr=False)
-    hinge: Any = field(default=None, repr=False)
+    losses: Losses | None = field(default=None, repr=False)
+    bundle: Bundle | None = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
 
-    def for_other_data(self) -> Start:
-        """Return the part that is good for other data.
+    def weights_only(self) -> Start:
+        """Return the part that may be taken to other losses: a first guess of weights and intercepts.
 
         Returns
         -------
         Start
-            Without planes and rows.
+            Without planes, and without what was adapted to them.
         """
-        return replace(self, bundle=None, newton=None, hinge=None, certificate=None)
+        return Start(self.S, np.zeros_like(self.Z), self.shift)
+
+    def for_problem(self, problem: Problem) -> Start:
+        """Return what of it is good for a problem, so that nothing of another problem gets into its solution.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be solved.
+
+        Returns
+        -------
+        Start
+            All of it if the problem has the same losses, otherwise weights and intercepts. Nothing that a solver
+            overwrites is shared.
+        """
+        if self.S.shape != problem.shape or self.Z.shape != problem.shape or len(self.shift) != problem.shape[1]:
+            raise ValueError(
+                f"start must have weights and multipliers of shape {problem.shape}, (n_features, n_tasks), and an "
+                f"intercept a task, got shapes {self.S.shape}, {self.Z.shape} and {self.shift.shape} instead. Start "
+                "without one, or from a solution of a problem with the same features and tasks."
+            )
+        if not (np.isfinite(self.S).all() and np.isfinite(self.Z).all() and np.isfinite(self.shift).all()):
+            raise ValueError("start must have finite weights, multipliers and intercepts, got NaN or infinity instead.")
+        kept = self if problem.losses.are(self.losses) else self.weights_only()
+        shift = self.shift.copy() if problem.with_intercept else np.zeros(problem.shape[1])
+        return replace(kept, shift=shift)
 
 
 class History:
@@ -244,7 +271,7 @@ def solve(
     max_iter : int, default=1000
         The most iterations. Where they are used up, a ConvergenceWarning says which gap was reached.
     start : Start, optional
-        Where to start from.
+        Where to start from. Planes are used only for the losses that they were made of; weights may come from anywhere.
     verbose : int, default=0
         Log every so many iterations.
     warn : bool, default=True
@@ -271,7 +298,14 @@ def solve(
     """
     if solver not in _SOLVERS:
         raise unknown_name("solver", solver, _SOLVERS)
-    solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
+    check_stopping(tol, max_iter)
+    if not (np.isfinite(problem.C) and problem.C > 0.0):
+        raise ValueError(f"C must be a positive number, got {problem.C!r} instead.")
+    start = Start(*_nothing(problem)) if start is None else start.for_problem(problem)
+    try:
+        solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
+    except FalseCertificateError as error:
+        raise FalseCertificateError(f"{error} {_described(problem, solver)}") from error
     if warn and not solution.converged:
         messages.warn(
             f"The {solver} solver stopped after {solution.n_iter} iterations at a certified relative gap of "
@@ -280,3 +314,44 @@ def solve(
             ConvergenceWarning,
         )
     return solution
+
+
+def check_stopping(tol: Any, max_iter: Any) -> None:
+    """Raise ValueError if a solver could not know when to stop.
+
+    Parameters
+    ----------
+    tol : float
+        The relative gap to reach.
+    max_iter : int
+        The most iterations.
+
+    Examples
+    --------
+    >>> check_stopping(1e-3, 0)
+    Traceback (most recent call last):
+    ValueError: max_iter must be a positive integer, got 0 instead.
+    """
+    if not (isinstance(tol, Real) and float(tol) > 0):
+        raise ValueError(f"tol must be a positive number, got {tol!r} instead.")
+    if not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
+        raise ValueError(f"max_iter must be a positive integer, got {max_iter!r} instead.")
+
+
+def _nothing(problem: Problem) -> tuple[Float, Float, Float]:
+    """Return weights, multipliers and intercepts of zero."""
+    d, m = problem.shape
+    return np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m)
+
+
+def _described(problem: Problem, solver: str) -> str:
+    """Return what has to be known of a problem to find out why its certificate is false."""
+    from smtl import __version__
+
+    tasks = problem.tasks
+    return (
+        f"The problem: metric={problem.metric!r}, penalty={problem.penalty!r}, C={problem.C!r}, solver={solver!r}, "
+        f"{type(tasks).__name__} of {len(tasks.y)} labels, (n_features, n_tasks)={problem.shape}, "
+        f"with_intercept={problem.with_intercept}, offset={'none' if problem.offset is None else 'given'}; "
+        f"smtl {__version__}, numpy {np.__version__}."
+    )

@@ -15,11 +15,6 @@ bundle method*, with two master problems on the same planes:
   all, of what there is left to gain. Its :math:`\rho` is raised or lowered until that is so. Planes are to be
   trusted only near where they were found; to trust them too far is what the swinging comes from.
 
-On a path, two things save more, if the metric offers them. Where its losses are close to hinge losses of few rows, the
-next C is solved on these (`smtl.solvers.hinge`), and none of this is needed. Where they are smooth, the first passes at
-a C are at the minima of a quadratic model (`smtl.solvers.newton`); where these bring too little, the level method goes
-on from the best of them.
-
 The level method saves from a tenth to nine tenths of the passes, the trace norm's least. When so many planes have come
 together that iterations on them cost more than that saves, it is plain ADMM again; where that takes too many passes,
 the level method is tried once more.
@@ -27,19 +22,16 @@ the level method is tried once more.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import first_mu, norm
+from smtl.solvers.admm import first_mu
 from smtl.solvers.base import History, Solution, Start, solver
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.compiled import compiled_penalty
-from smtl.solvers.hinge import Hinge
 from smtl.solvers.master import CAUTION, Master
-from smtl.solvers.newton import Newton
 from smtl.solvers.planes import Bundle
 from smtl.solvers.problem import Problem
 
@@ -52,9 +44,13 @@ Float: TypeAlias = npt.NDArray[np.float64]
 INNER_TOL_FIRST, INNER_TOL_LAST = 3e-2, 1e-3
 # So many passes are those of plain ADMM, unless there are planes to start with.
 FIRST_PASSES = 8
-# The level method's iterations a pass: so many for the bound, at most so many for the next point, which is near enough
-# when the last one has moved it by this part of its distance from the centre.
-BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
+# The level method's iterations for the bound, before it is looked at.
+BOUND_STEPS = 10
+# Its iterations for the next point are at most this many, and one more for each pass so far. The point is near enough
+# when the last one has moved it by this part of its distance from the centre; the longer it takes, the more exactly.
+NEXT_STEPS = 25
+NEXT_TOL = 0.1
+NEXT_TOL_FROM = 30  # passes from which on that part falls, as one over their number
 # As many again, up to so often, while the planes promise a bound that is high enough: each time saves a pass if it is.
 # But beyond the first few times no more than cost this part of a pass.
 FEW_ROUNDS, ROUNDS, PART_OF_A_PASS = 3, 10, 0.6
@@ -76,9 +72,7 @@ MEAN_FROM, MEAN_EVERY, MEAN_RATE = 15, 3, 0.015
 
 
 @solver("bundle")
-def solve_bundle(
-    problem: Problem, *, tol: float, max_iter: int, start: Start | None = None, verbose: int = 0
-) -> Solution:
+def solve_bundle(problem: Problem, *, tol: float, max_iter: int, start: Start, verbose: int = 0) -> Solution:
     """Solve a problem by planes, ADMM on them, and a level bundle method.
 
     Parameters
@@ -89,8 +83,8 @@ def solve_bundle(
         The relative gap to reach.
     max_iter : int
         The most passes over the data.
-    start : Start, optional
-        Where to start from.
+    start : Start
+        Where to start from; changed.
     verbose : int, default=0
         Log every so many passes.
 
@@ -100,26 +94,12 @@ def solve_bundle(
         Weights, bound and history.
     """
     C, (d, m) = problem.C, problem.shape
-    if start is None:
-        start = Start(np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m))
     first_passes = FIRST_PASSES if start.bundle is None or start.mu is None else 1
     bundle, certificate, history = start.bundle or Bundle(d, m), Certificate(), History(verbose)
     bundle.keep_active()
     if start.certificate is not None:
         certificate.see_planes(problem, start.certificate.delta, start.certificate.G)
-    hinge = start.hinge
-    if hinge is None and first_passes == 1 and Hinge.is_for(problem):
-        hinge = Hinge(problem)
-    if hinge:
-        hinge.problem = problem
-    start = replace(start, shift=start.shift.copy(), hinge=hinge)
-    end = hinge.solve(start, certificate, history, tol, max_iter) if hinge else None
-    if end is not None:
-        bundle.start_from(certificate.G, certificate.delta)
-        end = replace(end, bundle=bundle, certificate=certificate)
-        return Solution(certificate, history.as_dict(), len(history.passes), True, end)
     shift, here, mean, rho = start.shift, start.S, start.S, start.rho
-    n_before = len(history.passes)
     a_pass, beside = problem.work() + AROUND_A_PASS, _beside_a_step(problem)
     most_work = a_pass / STEPS_A_PASS - beside
     inner_tol = INNER_TOL_FIRST  # on the scale of a task's loss
@@ -127,15 +107,7 @@ def solve_bundle(
     if first_passes == 1 and bundle.work() > most_work:
         # The weights are nearly right, and plain steps with planes of another C would lead far away from them.
         bound.set_mu(CAUTION * bound.mu)
-    newton = start.newton
-    if newton is None and first_passes == 1 and bundle.work() <= most_work and Newton.pays(problem, tol, AROUND_A_PASS):
-        newton = Newton(problem)
-    if newton:
-        newton.problem = problem
-        last = start.S if start.certificate is None else start.certificate.W
-        newton.begin(norm(start.S - last) / max(norm(start.S), 1e-300), tol)
-    point = None  # where Newton's step has led
-    for n_iter in range(1, max_iter + 1 - n_before):
+    for n_iter in range(1, max_iter + 1):
         delta, G, value = problem.planes(here, shift, inner_tol)
         objective = problem.objective(here, value)
         certificate.see_weights(objective, here, shift)
@@ -145,18 +117,11 @@ def solve_bundle(
             certificate.see_planes(problem, delta, G)  # at the critical C, where paths begin, that is all of the bound
         inner_tol = _inner_tol(certificate) * (certificate.objective - certificate.bound) / (C * m)
         rounds = int(np.clip(PART_OF_A_PASS * a_pass / (BOUND_STEPS * (bundle.work() + beside)), FEW_ROUNDS, ROUNDS))
-        if point is not None:
-            certificate.see_planes(problem, delta, G)
-            if certificate.gap > tol:
-                _raise_bound(bound, certificate, tol, C * inner_tol, rounds)
-        elif ahead:
+        if ahead:
             _raise_bound(bound, certificate, tol, C * inner_tol, rounds)
         else:
             certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
-        point = newton.look(here, G, bound.Z, certificate) if newton and certificate.gap > tol else None
-        if point is not None:
-            here = point
-        elif certificate.gap > tol:
+        if certificate.gap > tol:
             if n_iter >= first_passes and bundle.work() > most_work:
                 if ahead:
                     mean = certificate.W
@@ -165,26 +130,21 @@ def solve_bundle(
                 ahead, first_passes, most_work = None, n_iter + PLAIN_PASSES, 2.0 * most_work
             elif n_iter >= first_passes and not ahead:
                 bundle.give_second_weights()
-                rho = newton.rho(rho) if newton else rho
                 ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
-                here = ahead.look(certificate, C * inner_tol)
+                here = ahead.look(certificate, C * inner_tol, n_iter)
                 rho = ahead.rho
             elif n_iter >= MEAN_FROM and (n_iter + 1) % MEAN_EVERY == 0:
                 here = problem.like(mean, bound.S)
             else:
                 here = bound.S
-        history.add(objective, certificate, *bound.residuals, n_before + n_iter)
+        history.add(objective, certificate, *bound.residuals, n_iter)
         if certificate.gap <= tol:
             break
-    if newton:
-        rho = newton.end(n_iter, tol, rho)
-    if hinge:
-        hinge.loss = (certificate.objective - problem.penalty.value(certificate.W)) / (C * m)
     mu = start.mu if n_iter <= UNADAPTED and start.mu is not None else bound.mu
-    end = Start(bound.S, bound.Z, shift, mu, rho, bundle, newton, hinge, certificate)
-    return Solution(certificate, history.as_dict(), len(history.passes), certificate.gap <= tol, end)
+    end = Start(bound.S, bound.Z, shift, mu, rho, problem.losses, bundle, certificate)
+    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
 
 
 class Ahead:
@@ -206,10 +166,11 @@ class Ahead:
         self.rho = rho or master.mu
         self.searching = rho is None  # and then it may be far too large, and is lowered faster
 
-    def look(self, certificate: Certificate, tol: float) -> Float:
-        """Return the next point; the certificate takes in what was found on the way."""
+    def look(self, certificate: Certificate, tol: float, n_iter: int) -> Float:
+        """Return the next point, after so many passes; the certificate takes in what was found on the way."""
         master, problem = self.master, self.master.problem
-        mixed = master.steps(NEXT_STEPS, tol, self.centre, self.rho, NEXT_TOL)
+        near = NEXT_TOL * min(NEXT_TOL_FROM / n_iter, 1.0)
+        mixed = master.steps(NEXT_STEPS + n_iter, tol, self.centre, self.rho, near)
         certificate.see_planes(problem, *mixed)
         self.centre = master.S
         gap = certificate.objective - certificate.bound

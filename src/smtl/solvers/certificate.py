@@ -7,6 +7,10 @@ For any convex combination of planes per task, with slopes G and offsets d,
 since each combination lies below its task's loss, and the scale s mixes in the zero plane of the true answer. The
 planes of a task with an intercept lie below its loss for every intercept, so the bound holds for an unpenalised one.
 
+A bound above the objective of any weights proves that something is wrong: a plane above its loss, or a conjugate that
+is not the penalty's. It raises `FalseCertificateError`. What rounding can do is told apart: `ROUNDING` of the
+objective, and `ROUNDING_OF_TERMS` of :math:`C \sum_i |d_i|`, from which the bound is made.
+
 A mixture of combinations is a combination. The best one so far, mixed with a part of the newest, is mostly better than
 either: the newest ones swing around what satisfies the penalty's constraint. It saves nearly a third of the passes.
 """
@@ -23,14 +27,22 @@ from smtl.penalties.base import rounding
 from smtl.solvers.compiled import compiled_penalty, with_values
 from smtl.solvers.problem import Problem
 
-__all__ = ["Certificate"]
+__all__ = ["Certificate", "FalseCertificateError"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
+ROUNDING = 1e-9  # the part of the objective by which rounding may lift a bound above it
+ROUNDING_OF_TERMS = (
+    1e-13  # the part of the bound's terms by which it may, where they cancel: 500 units in the last place
+)
 # How much of the newest combination to try in the mixture, and for the norms that compiled code knows, the steps of a
 # search for the best part: fewer where each takes singular values.
 PARTS = (0.1, 0.3, 0.6, 1.0)
 STEPS, STEPS_VALUES = 6, 3
+
+
+class FalseCertificateError(RuntimeError):
+    """A lower bound came out above an objective: a metric or a penalty breaks its rules, or there is a bug."""
 
 
 @dataclass
@@ -51,6 +63,8 @@ class Certificate:
         Offsets of the combination of planes that the bound is from.
     G : ndarray of shape (n_features, n_tasks)
         Its slopes.
+    terms : float
+        The largest :math:`C \sum_i |d_i|` that a bound was made from.
 
     Examples
     --------
@@ -64,15 +78,21 @@ class Certificate:
     intercept: Float = field(default_factory=lambda: np.zeros(0))
     delta: Float = field(default_factory=lambda: np.zeros(0))
     G: Float = field(default_factory=lambda: np.zeros((0, 0)))
+    terms: float = 0.0
 
     @property
     def gap(self) -> float:
         """The relative gap (objective - bound) / objective: how far from the optimum the weights can be at most."""
-        if not self.objective > 0.0:
-            return 0.0
         if not np.isfinite(self.objective):
             return np.inf
-        return max(0.0, (self.objective - self.bound) / self.objective)
+        if self.bound > self.objective + ROUNDING * abs(self.objective) + ROUNDING_OF_TERMS * self.terms:
+            raise FalseCertificateError(
+                f"The bound {self.bound!r} is above the objective {self.objective!r}, which no weights can be below. "
+                "A metric or a penalty of your own may break a rule: check_metric and check_penalty of smtl.testing "
+                "tell. Otherwise this is a bug in smtl: please report it with all of this message and, if you can, the "
+                "data."
+            )
+        return max((self.objective - self.bound) / self.objective, 0.0) if self.objective > 0.0 else 0.0
 
     def see_weights(self, objective: float, W: Float, intercept: Float) -> None:
         """Take in weights and their objective.
@@ -101,6 +121,7 @@ class Certificate:
         G : ndarray of shape (n_features, n_tasks)
             The combined slopes.
         """
+        self.terms = max(self.terms, problem.C * float(np.abs(delta).sum()))
         if not self.G.size:
             self.delta, self.G = np.zeros(len(delta)), np.zeros(G.shape, order="F")
         compiled = compiled_penalty(problem.penalty)

@@ -46,9 +46,7 @@ INNER_TOL = 3e-2
 
 
 @solver("cutting-plane")
-def solve_cutting_plane(
-    problem: Problem, *, tol: float, max_iter: int, start: Start | None = None, verbose: int = 0
-) -> Solution:
+def solve_cutting_plane(problem: Problem, *, tol: float, max_iter: int, start: Start, verbose: int = 0) -> Solution:
     """Solve a problem with the ridge penalty, each task to the same relative gap.
 
     Parameters
@@ -59,8 +57,8 @@ def solve_cutting_plane(
         The relative gap that each task is to reach.
     max_iter : int
         The most passes over the data.
-    start : Start, optional
-        Where to start from.
+    start : Start
+        Where to start from; changed.
     verbose : int, default=0
         Log every so many passes.
 
@@ -69,20 +67,18 @@ def solve_cutting_plane(
     Solution
         Weights, bound and history. There are no residuals: they are NaN.
     """
-    if not isinstance(problem.penalty, Ridge):
+    if type(problem.penalty) is not Ridge:  # a subclass may have another formula
         raise ValueError(
             "solver='cutting-plane' needs penalty='ridge', which leaves the tasks apart, got "
             f"{problem.penalty!r} instead; solver='bundle' takes any penalty."
         )
     C, (d, m) = problem.C, problem.shape
     zero = np.zeros((d, m), order="F")
-    bundle, shift, point = Bundle(d, m), np.zeros(m), zero
+    bundle, shift, point = start.bundle or Bundle(d, m), start.shift, start.S
+    bundle.keep_active()
     bounds = Bounds(d, m)
-    if start is not None:
-        bundle, shift, point = start.bundle or bundle, start.shift.copy(), start.S
-        bundle.keep_active()
-        if start.certificate is not None:
-            bounds.see(start.certificate.delta, start.certificate.G, C)
+    if start.certificate is not None:
+        bounds.see(start.certificate.delta, start.certificate.G, C)
     W, intercept, objective = zero.copy(order="F"), np.zeros(m), np.full(m, np.inf)
     step = np.ones(m)
     history = History(verbose)
@@ -105,7 +101,7 @@ def solve_cutting_plane(
             break
         eps = INNER_TOL * float(gaps[open_].min()) / C
         point = np.asfortranarray(W + step * (minimiser - W))
-    end = Start(W, zero, intercept, bundle=bundle, certificate=certificate)
+    end = Start(W, zero, intercept, losses=problem.losses, bundle=bundle, certificate=certificate)
     return Solution(certificate, history.as_dict(), n_iter, not open_.any(), end)
 
 

@@ -44,7 +44,7 @@ def solve_paper(
     *,
     tol: float,
     max_iter: int,
-    start: Start | None = None,
+    start: Start,
     verbose: int = 0,
     inner_max_iter: int = 100,
     inner_tol: float = 0.1,
@@ -60,7 +60,7 @@ def solve_paper(
         The relative gap to reach.
     max_iter : int
         The most iterations of Algorithm 1.
-    start : Start, optional
+    start : Start
         Where to start from.
     verbose : int, default=0
         Log every so many iterations.
@@ -78,9 +78,7 @@ def solve_paper(
         Weights, bound and history.
     """
     C, (d, m) = problem.C, problem.shape
-    if start is None:
-        start = Start(np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m))
-    S, Z, shift = start.S, start.Z, start.shift.copy()
+    S, Z, shift = start.S, start.Z, start.shift
     W = S
     mixed, mixed_delta = np.zeros((d, m), order="F"), np.zeros(m)
     certificate, history = Certificate(), History(verbose)
@@ -112,7 +110,8 @@ def solve_paper(
         if is_due(n_iter):
             mu *= balance(primal, dual)
         mu = max(mu, least_mu / (1.0 + n_iter / 100.0))
-    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, Start(S, Z, shift, mu))
+    end = Start(S, Z, shift, mu, losses=problem.losses)
+    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
 
 
 def frank_wolfe(

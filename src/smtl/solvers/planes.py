@@ -13,8 +13,8 @@ __all__ = ["Bundle", "Mixed"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# A plane is dropped when it has been without weight for so many passes.
-KEEP = 20
+KEEP = 20  # passes for which a plane is kept at least when it has no weight
+KEEP_PART = 1.0 / 3.0  # the part of all passes for which it is: what takes long goes in circles if it forgets too soon
 # The factors of the W-steps are set up anew after so many planes, before rounding errors add up.
 REBUILD = 25
 
@@ -79,7 +79,8 @@ class Bundle:
         """Drop what is no longer useful and add one plane to each task."""
         from smtl.kernels import bundle
 
-        bundle.forget(KEEP, *self.arrays, self.size, self.active, self.n_active)
+        keep = max(KEEP, int(KEEP_PART * self.n_added))
+        bundle.forget(keep, *self.arrays, self.size, self.active, self.n_active)
         self.n_added += 1
         if self.n_added % REBUILD == 0:
             self.n_active[:] = -1
@@ -95,14 +96,6 @@ class Bundle:
         self.take_second_weights()
         self.age[:] = 0
         bundle.forget(0, *self.arrays, self.size, self.active, self.n_active)
-        self.n_active[:] = -1
-
-    def start_from(self, G: Float, delta: Float) -> None:
-        """Drop all planes but one new plane for each task, with all the weight."""
-        self.size[:] = 1
-        self.take_second_weights()
-        self.add(G, delta)
-        self.alpha[0, :, :2] = 0.0, 1.0
         self.n_active[:] = -1
 
     def give_second_weights(self) -> None:

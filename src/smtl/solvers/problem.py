@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,58 @@ from smtl.metrics import Metric
 from smtl.penalties import Penalty
 from smtl.tasks import Tasks
 
-__all__ = ["Problem"]
+__all__ = ["Losses", "Problem"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 # Scores and coefficients of a group of tasks are held at once; more tasks than fit are treated group by group.
 GROUP_BYTES = 256 * 2**20
+
+
+class Losses(NamedTuple):
+    """What planes depend on: everything of a problem but the penalty and C.
+
+    Attributes
+    ----------
+    tasks : Tasks
+        The data.
+    metric : Metric
+        The metric.
+    parameters : dict
+        Its parameters, in case they are changed later.
+    with_intercept : bool
+        Whether each task has an intercept.
+    offset : ndarray of shape (n_labels,) or None
+        Scores to start from.
+    """
+
+    tasks: Tasks
+    metric: Metric
+    parameters: dict[str, Any]
+    with_intercept: bool
+    offset: Float | None
+
+    def are(self, other: Losses | None) -> bool:
+        """Return whether planes of the other losses hold for these: data, metric and offset are the same objects.
+
+        Parameters
+        ----------
+        other : Losses or None
+            The other losses.
+
+        Returns
+        -------
+        bool
+            False for data that are equal but not the same: to find that out would cost as much as a pass.
+        """
+        return other is not None and (
+            self.tasks is other.tasks
+            and self.metric is other.metric
+            and self.parameters == other.parameters
+            and self.with_intercept == other.with_intercept
+            and self.offset is other.offset
+        )
 
 
 class Problem:
@@ -39,6 +84,9 @@ class Problem:
     with_intercept : bool, default=False
         Whether each task has an unpenalised intercept. The loss is then partially minimised over it,
         :math:`G_i(w) = \min_b G_i(w, b)`, so that W remains the only variable.
+    offset : ndarray of shape (n_labels,), optional
+        Scores to start from, in the order of ``tasks.y``: those of a model to correct. The scores of a task are then
+        :math:`X_i w_i + o_i`, and its planes :math:`\Delta - o_i'c - w'g`. By default there are none.
     executor : ThreadPoolExecutor, optional
         Threads to spread the tasks over. The result does not depend on them.
     n_threads : int, default=1
@@ -68,6 +116,7 @@ class Problem:
         C: float,
         *,
         with_intercept: bool = False,
+        offset: Float | None = None,
         executor: ThreadPoolExecutor | None = None,
         n_threads: int = 1,
     ) -> None:
@@ -76,6 +125,7 @@ class Problem:
         self.penalty = penalty
         self.C = C
         self.with_intercept = with_intercept and metric.uses_intercept
+        self.offset = None if offset is None else _check_offset(offset, len(tasks.y))
         self._executor = executor
         self.groups = _groups(tasks.ptr, n_threads)
 
@@ -106,7 +156,6 @@ class Problem:
         W: Float,
         shift: Float,
         eps: float = 0.0,
-        seen: Callable[[int, int, Float, Float], None] | None = None,
     ) -> tuple[Float, Float, Float]:
         r"""Ask the oracle of every task at W: one pass over the data.
 
@@ -118,8 +167,6 @@ class Problem:
             With an intercept: a first guess for each task, overwritten by the best one.
         eps : float, default=0.0
             How far from its minimum over the intercept a loss may be.
-        seen : callable, optional
-            Called as ``seen(first, last, scores, c)`` for each group of tasks, with their scores and coefficients.
 
         Returns
         -------
@@ -133,17 +180,20 @@ class Problem:
         tasks, ptr = self.tasks, self.tasks.ptr
 
         def work(first: int, last: int) -> tuple[Float, Float, Float]:
+            rows, starts = slice(ptr[first], ptr[last]), ptr[first : last + 1] - ptr[first]
             scores = tasks.scores(W, first, last)
+            if self.offset is not None:
+                scores += self.offset[rows]
             delta, c, value = self.metric.planes(
                 scores,
-                tasks.y[ptr[first] : ptr[last]],
-                ptr[first : last + 1] - ptr[first],
+                tasks.y[rows],
+                starts,
                 shift=shift[first:last],
                 with_intercept=self.with_intercept,
                 eps=eps,
             )
-            if seen is not None:
-                seen(first, last, scores, c)
+            if self.offset is not None:
+                delta = delta - np.add.reduceat(self.offset[rows] * c, starts[:-1])
             return delta, tasks.slopes(c, first, last), value
 
         parts = self.for_each_group(work)
@@ -152,35 +202,10 @@ class Problem:
         delta, G, value = zip(*parts, strict=True)
         return np.concatenate(delta), np.concatenate([g.T for g in G]).T, np.concatenate(value)
 
-    def curvature(self, W: Float, n: int) -> npt.NDArray[np.float32]:
-        r"""Return about what the second derivatives of the losses are at W, for a metric that offers them.
-
-        Parameters
-        ----------
-        W : ndarray of shape (n_features, n_tasks)
-            Where to ask.
-        n : int
-            How many differences of rows to make a task's from.
-
-        Returns
-        -------
-        ndarray of shape (n_tasks, n_features, n_features)
-            In single precision, and zero for a task that has none.
-        """
-        tasks, ptr = self.tasks, self.tasks.ptr
-        d, m = self.shape
-        H = np.empty((m, d, d), dtype=np.float32)
-
-        def work(first: int, last: int) -> None:
-            plus, minus, weight = self.metric.curvature(
-                tasks.scores(W, first, last), tasks.y[ptr[first] : ptr[last]], ptr[first : last + 1] - ptr[first], n
-            )
-            for i in range(first, last):
-                D = tasks.differences(plus[i - first], minus[i - first], i)
-                np.multiply(D.T @ D, np.float32(weight[i - first]), out=H[i])
-
-        self.for_each_group(work)
-        return H
+    @property
+    def losses(self) -> Losses:
+        """What the planes of this problem hold for."""
+        return Losses(self.tasks, self.metric, dict(vars(self.metric)), self.with_intercept, self.offset)
 
     def work(self) -> float:
         """Return about how many multiplications a pass over the data takes.
@@ -240,6 +265,17 @@ class Problem:
             The objective.
         """
         return self.penalty.value(W) + self.C * float(np.sum(value))
+
+
+def _check_offset(offset: Float, n_labels: int) -> Float:
+    """Return the offset as flat float64, or raise."""
+    checked = np.ascontiguousarray(offset, dtype=np.float64)
+    if checked.shape != (n_labels,) or not np.isfinite(checked).all():
+        raise ValueError(
+            f"offset must be {n_labels} finite numbers, one for each label of each task, got shape {checked.shape} "
+            f"with {int(np.sum(~np.isfinite(checked)))} that are not finite instead."
+        )
+    return checked
 
 
 def _groups(ptr: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:

@@ -47,7 +47,6 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
     - ``planes`` is ``oracle`` for each of several tasks, with c = 0 on rows without a label; with an intercept, value
       and shift are a minimum of :math:`G(s + b)` over b up to ``eps``, c sums to zero and the plane is within ``eps``
       of the value;
-    - where ``has_hinge`` says so, the hinge loss with the margin ``hinge_margin`` is nowhere above that minimum;
     - ``score`` is finite, and nothing scores higher than perfect scores;
     - a copy, and a pickled one, has the same oracle.
 
@@ -99,9 +98,6 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
     if metric.uses_intercept:
         for trial in range(0, n_trials, 6):
             _check_intercept(watched, tasks[trial : trial + 3], 1e-2 if trial % 4 else 0.0, rng)
-    if metric.has_hinge:
-        for task in tasks:
-            _check_hinge(watched, *task, rng)
     for task in tasks:
         _check_score(watched, *task)
     _check_copies(watched, tasks)
@@ -352,22 +348,6 @@ def _least(loss: Callable[[float], float], reach: float) -> float:
             at_b = loss(b)
         least = min(least, at_a, at_b)
     return least
-
-
-def _check_hinge(watched: _Watched, s: Float, y: Labels, rng: np.random.Generator) -> None:
-    a = float(watched.metric.hinge_margin(int(np.sum(y > 0)), int(np.sum(y < 0))))
-    if not (np.isfinite(a) and a > 0.0):
-        watched.fail(f"hinge_margin must be a positive number, got {a!r} for y = {y!r} instead.")
-    for u in [s, a * s, *(a * step * rng.normal(size=len(s)) for step in (0.1, 1.0, 10.0))]:
-        # The least hinge loss is at an intercept where a row is at its margin.
-        hinge = min(2.0 * float(np.maximum(a - y * (u + b), 0.0).sum()) for b in a * y - u)
-
-        def loss(b: float, u: Float = u) -> float:
-            return watched.value(u + b, y)
-
-        least = _least(loss, 2.0 * float(np.abs(u).max()) + 1.0)
-        what = "the hinge loss must not exceed the least G(s + b) over b"
-        watched.at_most(hinge, least, _size(u) + len(u) * a, what, s=u, y=y, hinge_margin=a)
 
 
 def _check_intercept(watched: _Watched, tasks: list[Task], eps: float, rng: np.random.Generator) -> None:
