@@ -1,4 +1,4 @@
-"""Names for metrics, penalties and solvers: a class that sets ``name`` is found by that name.
+"""Metrics and penalties as small value objects: found by name, and never declaring what no longer holds.
 
 There is no list to keep. A class registers itself when it is defined, and `import_all` defines the classes of
 every module of a package, so that a new file in ``metrics/`` or ``penalties/`` is all that a new one takes.
@@ -7,6 +7,7 @@ every module of a package, so that a new file in ``metrics/`` or ``penalties/`` 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -23,6 +24,10 @@ class Registered:
         A subclass that sets it is found under it.
     known : dict
         The registered classes by name; each family of classes sets its own.
+    rests_on : dict of str to tuple of str
+        What of a class rests on which of its formulas. Where a subclass overrides a formula and not what rests on it,
+        what rests on it is that of the class which says so here: its safe default, or an abstract method. So a class
+        that changes a formula says again what is true of it.
 
     Examples
     --------
@@ -38,9 +43,14 @@ class Registered:
 
     name: ClassVar[str]
     known: ClassVar[dict[str, type[Any]]]
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for base in reversed(cls.__mro__[1:]):
+            for declared, formulas in vars(base).get("rests_on", {}).items():
+                if any(_depth(cls, formula) < _depth(cls, declared) for formula in formulas):
+                    setattr(cls, declared, inspect.getattr_static(base, declared))
         name = vars(cls).get("name")
         if name is None:
             return
@@ -56,6 +66,11 @@ class Registered:
     def __repr__(self) -> str:
         parameters = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
         return f"{type(self).__name__}({parameters})"
+
+
+def _depth(cls: type, name: str) -> int:
+    """Return how far up the bases of a class a name is defined: 0 for the class itself."""
+    return next((depth for depth, base in enumerate(cls.__mro__) if name in vars(base)), len(cls.__mro__))
 
 
 def import_all(package: str, path: Iterable[str]) -> None:

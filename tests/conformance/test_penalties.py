@@ -1,10 +1,10 @@
 """Every penalty that ships, found by name, passes the check that users run on their own."""
 
-import numpy as np
 import pytest
 
 from smtl.penalties import get_penalty, penalty_names
 from smtl.testing import check_penalty
+from tests.seeds import new_rng
 
 SHAPES = [(6, 4), (3, 7), (1, 5), (5, 1), (1, 1)]
 
@@ -14,7 +14,7 @@ SHAPES = [(6, 4), (3, 7), (1, 5), (5, 1), (1, 1)]
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_shipped_penalty(name, ridge, shape):
     # A fresh seed at each run, and in the message: the check must hold for any.
-    seed = int(np.random.default_rng().integers(2**32))
+    seed = int(new_rng().integers(2**32))
     try:
         check_penalty(get_penalty(name, ridge), shape=shape, n_trials=5, random_state=seed)
     except AssertionError as error:

@@ -8,11 +8,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from smtl import SMTLClassifier
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    seed = np.random.default_rng().integers(2**31)
+    seed = new_rng().integers(2**31)
     X, y = make_classification(150, 12, n_informative=5, weights=[0.7], flip_y=0.1, random_state=int(seed))
     return X, y
 

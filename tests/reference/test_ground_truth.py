@@ -13,6 +13,7 @@ from smtl.solvers import Problem, bundle, solve
 from smtl.solvers.master import Master
 from smtl.tasks import OwnRows
 from tests.reference.ground_truth import instances
+from tests.seeds import new_rng
 
 INSTANCES = instances()
 
@@ -122,7 +123,7 @@ def test_an_unfinished_run_warns_with_its_gap():
 @pytest.mark.parametrize("metric", ["f1", "auc", "log", "error"])
 @pytest.mark.parametrize("with_intercept", [False, True])
 def test_history_and_bounds_are_consistent(metric, penalty, with_intercept):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, y = rng.standard_normal((40, 4)), np.where(rng.random(40) < 0.3, 1, -1).astype(np.int8)
     y[:2], y[20:22] = [1, -1], [1, -1]
     tasks = OwnRows(X, y, np.array([0, 20, 40]))

@@ -6,8 +6,9 @@ from sklearn.linear_model import MultiTaskLasso
 
 from smtl.baselines import MTLRegressor
 from smtl.penalties import get_penalty
+from tests.seeds import new_rng
 
-SEED = int(np.random.default_rng().integers(2**32))
+SEED = int(new_rng().integers(2**32))
 
 
 def data(n, d, m):

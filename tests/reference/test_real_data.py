@@ -7,6 +7,7 @@ from sklearn.preprocessing import scale
 
 import real_data
 from smtl import SMTLClassifier, SMTLClassifierCV, smtl_path
+from tests.seeds import new_rng
 
 pytestmark = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
 
@@ -33,7 +34,7 @@ def test_the_default_C_gives_a_useful_model(name, metric):
 @pytest.mark.parametrize("metric", ["f1", "auc"])
 def test_landmine_has_tasks_with_their_own_rows(metric):
     X, y, tasks = real_data.load("landmine")
-    train = np.random.default_rng().random(len(y)) < 0.6
+    train = new_rng().random(len(y)) < 0.6
     model = SMTLClassifier(metric, "trace", tol=1e-2).fit(X[train], y[train], tasks=tasks[train])
     assert model.coef_.shape == (29, 9)
     assert model.gap_ <= 1e-2
@@ -61,7 +62,7 @@ def test_a_warm_path_ends_where_cold_fits_do(name, metric, penalty):
 @pytest.mark.parametrize("name", ["emotions", "landmine"])
 def test_cross_validation_finds_a_useful_model(name):
     X, Y, tasks = real_data.load(name)
-    X, train = scale(X), np.random.default_rng().random(len(X)) < 0.6
+    X, train = scale(X), new_rng().random(len(X)) < 0.6
     options = {} if tasks is None else {"tasks": tasks[train]}
     model = SMTLClassifierCV("auc", "trace", Cs=10, cv=3).fit(X[train], Y[train], **options)
     held = {} if tasks is None else {"tasks": tasks[~train]}

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from smtl.tasks import OwnRows, SharedRows
+from tests.seeds import new_rng
 
 N, D, M = 11, 5, 4
 HOLD = {
@@ -47,7 +48,7 @@ def tolerance(dtype):
 @pytest.mark.parametrize("hold", HOLD)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_scores_and_slopes(layout, hold, dtype):
-    rng = np.random.default_rng()
+    rng = new_rng()
     tasks, parts, y = build(rng, layout, hold, dtype)
     np.testing.assert_array_equal(tasks.y, y)
     assert tasks.y.dtype == np.int8
@@ -78,7 +79,7 @@ def test_scores_and_slopes(layout, hold, dtype):
 @pytest.mark.parametrize("hold", HOLD)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_scores_and_slopes_are_adjoint(layout, hold):
-    rng = np.random.default_rng()
+    rng = new_rng()
     tasks, _, _ = build(rng, layout, hold, np.float64)
     W = np.asfortranarray(rng.normal(size=(D, M)))
     for first, last in RANGES:
@@ -89,7 +90,7 @@ def test_scores_and_slopes_are_adjoint(layout, hold):
 
 @pytest.mark.parametrize("hold", HOLD)
 def test_shared_rows_are_own_rows_repeated(hold):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, Y = data(rng, np.float64), rng.choice([-1, 0, 1], (N, M)).astype(np.int8)
     shared = SharedRows(HOLD[hold](X), Y)
     own = OwnRows(HOLD[hold](np.tile(X, (M, 1))), Y.T.ravel(), np.arange(M + 1) * N)
@@ -105,7 +106,7 @@ def test_shared_rows_are_own_rows_repeated(hold):
 @pytest.mark.parametrize("hold", HOLD)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_arguments_and_data_are_not_modified(layout, hold):
-    rng = np.random.default_rng()
+    rng = new_rng()
     tasks, parts, _ = build(rng, layout, hold, np.float64)
     W, c = np.asfortranarray(rng.normal(size=(D, M))), rng.normal(size=int(tasks.ptr[-1]))
     before = W.copy(), c.copy(), np.vstack(parts).copy()

@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import tasks_in_words
 from smtl.estimators.held_out import own_scores
-from smtl.estimators.targets import read_targets, task_numbers
+from smtl.estimators.targets import read_targets, task_numbers, tasks_in_words
 from smtl.estimators.threads import threads
 from smtl.metrics import Error, Metric
 from smtl.penalties import Norm, Penalty, get_penalty
@@ -384,7 +383,7 @@ class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier):
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         if not learnt.all():
             messages.warn(
-                f"{tasks_in_words(targets.names[~learnt])} only one class (or no label) in the training data: the "
+                f"{targets.in_words(~learnt)} only one class (or no label) in the training data: the "
                 "answer is constant. The other tasks are not affected."
             )
         return self

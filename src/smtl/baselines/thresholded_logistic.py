@@ -18,11 +18,10 @@ from sklearn.utils.validation import validate_data
 
 from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import CHOSEN, check_threshold, tasks_in_words
+from smtl.estimators.classifier import CHOSEN, check_threshold
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import Fold, HeldOut, scores_of
-from smtl.estimators.scoring import TaskScorer, get_scoring
-from smtl.estimators.search import columns_of_fold
+from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
 from smtl.estimators.targets import Kind, Targets, read_targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Log, Metric
@@ -213,7 +212,7 @@ class ThresholdedLogistic(LinearTasksClassifier):
         constant = np.setdiff1d(np.arange(len(targets.names)), learnt)
         if len(constant):
             messages.warn(
-                f"{tasks_in_words(targets.names[constant])} only one class (or no label) in the training data: the "
+                f"{targets.in_words(constant)} only one class (or no label) in the training data: the "
                 "answer is constant. The other tasks are not affected."
             )
         return self

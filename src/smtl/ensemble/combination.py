@@ -137,15 +137,19 @@ def combine(helds: Sequence[HeldOut]) -> Combination:
     task = np.repeat(np.arange(first.n_tasks), [len(y) for _, y, _ in columns[0]])
     y = np.concatenate([y for _, y, _ in columns[0]])
     scores = np.column_stack([np.concatenate([s for _, _, s in column]) for column in columns])
-    standardised, standard = standardise(scores, task, first.n_tasks)
+    fold = first.fold[np.concatenate([places for places, _, _ in columns[0]])]
+    standardised, standard = standardise(scores, task, first.n_tasks, fold)
     weights, _ = shared_weights(standardised, y, task, first.n_tasks)
     level = Curves(np.zeros(first.n_tasks), np.zeros(first.n_tasks))
     sums = Combination(standard, weights, level).weighted([held.scores for held in helds], first.targets.task)
     return Combination(standard, weights, logistic_curves(first.with_scores(sums)))
 
 
-def standardise(scores: Float, task: Tasks, n_tasks: int) -> tuple[Float, Standard]:
+def standardise(scores: Float, task: Tasks, n_tasks: int, fold: Tasks | None = None) -> tuple[Float, Standard]:
     """Bring the scores of each learner for each task to mean 0 and standard deviation 1.
+
+    With folds it is the standard deviation inside the folds. A learner that says the same of all rows differs between
+    the folds only, and these differences are noise.
 
     Parameters
     ----------
@@ -155,6 +159,8 @@ def standardise(scores: Float, task: Tasks, n_tasks: int) -> tuple[Float, Standa
         The task of each.
     n_tasks : int
         How many tasks there are.
+    fold : ndarray of int64 of shape (n_labels,), optional
+        The fold of each.
 
     Returns
     -------
@@ -175,10 +181,17 @@ def standardise(scores: Float, task: Tasks, n_tasks: int) -> tuple[Float, Standa
     for k in range(n_learners):
         location[k] = np.bincount(task, scores[:, k], n_tasks) / count
         out[:, k] = scores[:, k] - location[k, task]
-        spread = np.sqrt(np.bincount(task, out[:, k] ** 2, n_tasks) / count)
+        inside = out[:, k] - _means(out[:, k], task if fold is None else task + n_tasks * fold)
+        spread = np.sqrt(np.bincount(task, inside**2, n_tasks) / count)
         scale[k] = np.where(spread > 1e-12 * (1.0 + np.abs(location[k])), spread, np.inf)
         out[:, k] /= scale[k, task]
     return out, Standard(location, scale)
+
+
+def _means(values: Float, group: Tasks) -> Float:
+    """Return the mean of each value's group."""
+    sums, counts = np.bincount(group, values), np.bincount(group)
+    return np.asarray((sums / np.maximum(counts, 1))[group])
 
 
 def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int) -> tuple[Float, Float]:

@@ -3,7 +3,7 @@ r"""The joint layer: what the learners' scores for all tasks say about each task
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -154,13 +154,14 @@ def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Co
     """
     best: tuple[float, float, str, float, Float] | None = None
     scored = np.isfinite(held.scores)
-    targets = _only_scored(held.targets, scored)
     S0 = np.where(scored, held.scores, 0.0)
+    # What has no score counts as not labelled.
+    targets = replace(held.targets, Y=np.where(scored, held.targets.Y, 0).astype(np.int8), offset=S0)
     before = _fold_losses(held.with_scores(S0), targets)
     if held.n_folds < 2 or held.n_tasks < 2 or not np.isfinite(before).any():
         return None  # a single task has no other to learn from
     for name in PENALTIES:
-        for C, added in _along_path(held, targets, S0, Z, get_penalty(name, 0.0)):
+        for C, added in _along_path(held, targets, Z, get_penalty(name, 0.0)):
             gains = before - _fold_losses(held.with_scores(S0 + added), targets)
             gains = gains[np.isfinite(gains)]
             gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
@@ -172,14 +173,7 @@ def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Co
     if not always and gain <= (1.0 + N_FEW / len(targets.Y)) * error:
         return None
     corrected = held.with_scores(np.where(scored, S0 + added, np.nan))
-    return _final(targets, S0, Z, name, C, gain, error), corrected
-
-
-def _only_scored(targets: Targets, scored: npt.NDArray[np.bool_]) -> Targets:
-    """Return the labels of the entries that have a score, the others not labelled."""
-    whole = targets.part(np.arange(len(targets.Y)))
-    whole.Y = np.where(scored, targets.Y, 0).astype(np.int8)
-    return whole
+    return _final(targets, Z, name, C, gain, error), corrected
 
 
 def _fold_losses(held: HeldOut, targets: Targets) -> Float:
@@ -199,28 +193,24 @@ def _fold_losses(held: HeldOut, targets: Targets) -> Float:
     return out
 
 
-def _problem(targets: Targets, S0: Float, Z: Float, penalty: Penalty) -> tuple[Problem, Tasks]:
+def _problem(targets: Targets, Z: Float, penalty: Penalty) -> tuple[Problem, Tasks]:
     """Return the problem of the tasks that have both classes, and which these are."""
     usable = targets.learnable()
-    tasks = targets.tasks(Z, usable)
-    if targets.task is None:
-        offset = np.ascontiguousarray(S0[:, usable].T).ravel()
-    else:  # in the order that the rows of the tasks are brought into
-        offset = targets.tasks(S0[:, None], usable).X[:, 0]  # type: ignore[attr-defined]
-    return Problem(tasks, Log(), penalty, 1.0, with_intercept=True, offset=offset), usable
+    offset = targets.flat_offset(usable)
+    return Problem(targets.tasks(Z, usable), Log(), penalty, 1.0, with_intercept=True, offset=offset), usable
 
 
-def _along_path(
-    held: HeldOut, targets: Targets, S0: Float, Z: Float, penalty: Penalty
-) -> Iterator[tuple[float, Float]]:
+def _along_path(held: HeldOut, targets: Targets, Z: Float, penalty: Penalty) -> Iterator[tuple[float, Float]]:
     """Yield each C with what the models of the other folds add to each entry; stop where the loss rises twice."""
     if len(targets.learnable()) == 0:
         return
-    lowest = critical_C(_problem(targets, S0, Z, penalty)[0])
+    assert targets.offset is not None
+    S0 = targets.offset
+    lowest = critical_C(_problem(targets, Z, penalty)[0])
     if not np.isfinite(lowest):
         return
     Cs = grid_of_Cs(N_CS, lowest)
-    paths = [_fold_path(targets.only(np.flatnonzero(held.without(k))), S0, Z, penalty, Cs) for k in range(held.n_folds)]
+    paths = [_fold_path(targets.only(np.flatnonzero(held.without(k))), Z, penalty, Cs) for k in range(held.n_folds)]
     last, rises = np.inf, 0
     for C in Cs:
         added = np.zeros_like(S0)
@@ -235,13 +225,11 @@ def _along_path(
             return
 
 
-def _fold_path(
-    part: Targets, S0: Float, Z: Float, penalty: Penalty, Cs: Float
-) -> Iterator[tuple[Solution | None, Tasks]]:
+def _fold_path(part: Targets, Z: Float, penalty: Penalty, Cs: Float) -> Iterator[tuple[Solution | None, Tasks]]:
     if len(part.learnable()) == 0:
         yield from ((None, part.learnable()) for _ in Cs)
         return
-    problem, usable = _problem(part, S0, Z, penalty)
+    problem, usable = _problem(part, Z, penalty)
     for solution in solve_path(problem, Cs, tol=FOLD_TOL, max_iter=FOLD_ITER, warn=False):
         yield solution, usable
 
@@ -255,9 +243,9 @@ def _added(Z: Float, model: tuple[Solution | None, Tasks], n_tasks: int, task: T
     return Correction(coef, intercept, "", 0.0, 0.0, 0.0, 0.0).log_odds(Z, task)
 
 
-def _final(targets: Targets, S0: Float, Z: Float, name: str, C: float, gain: float, error: float) -> Correction:
+def _final(targets: Targets, Z: Float, name: str, C: float, gain: float, error: float) -> Correction:
     """Return the correction fitted to all rows."""
-    problem, usable = _problem(targets, S0, Z, get_penalty(name, 0.0))
+    problem, usable = _problem(targets, Z, get_penalty(name, 0.0))
     problem.C = C
     best: Any = solve(problem, tol=TOL, max_iter=MAX_ITER, warn=False).certificate
     coef, intercept = np.zeros((len(targets.names), Z.shape[1])), np.zeros(len(targets.names))

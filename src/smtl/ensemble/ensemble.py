@@ -19,8 +19,10 @@ from smtl.ensemble.correction import Correction, fit_correction, score_features
 from smtl.ensemble.judging import Judge
 from smtl.ensemble.learners import Learner
 from smtl.ensemble.presets import make_learners
+from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import TasksClassifier
-from smtl.estimators.classifier import CHOSEN, check_threshold, tasks_in_words
+from smtl.estimators.behaviour import report_constants
+from smtl.estimators.classifier import CHOSEN, check_threshold
 from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
@@ -67,9 +69,10 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
     correction : {"auto", True, False}, default="auto"
         Whether the joint model corrects the combination: where it gains more than its standard error over the folds,
         always, or never.
-    threshold : {"auto", "per-task", "shared", "smoothed"} or float, default="auto"
-        How cuts are chosen. ``"auto"`` is the best of several ways for `scoring`, judged on held-out rows. A number is
-        a cut of the log odds. For several classes there is no cut: the most probable one is the answer.
+    threshold : str or float, default="auto"
+        How cuts are chosen; see `SMTLClassifierCV`. ``"auto"`` is the best of the ways for `scoring`, judged on
+        held-out rows. A number is a cut of the log odds. For several classes there is no cut: the most probable one
+        is the answer.
     cv : int, splitter or iterable, default=5
         The folds; see `SMTLClassifierCV`.
     preset : {"fast", "balanced", "best"}, default="balanced"
@@ -172,6 +175,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
     def _metric(self) -> Metric:
         return Log()
 
+    @all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> SMTLEnsemble:
         """Fit the ensemble.
@@ -225,7 +229,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
 
     def _check_parameters(self) -> None:
         """Raise for parameters that have no meaning."""
-        check_threshold(self.threshold, ("auto", *CHOSEN))
+        check_threshold(self.threshold, CHOSEN)
         if not (isinstance(self.correction, bool) or self.correction == "auto"):
             raise ValueError(f"correction must be 'auto', True or False, got {self.correction!r} instead.")
         limit = self.time_limit
@@ -246,16 +250,11 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
 
     def _report_odd_tasks(self, targets: Targets, n_folds: int) -> None:
         """Warn of tasks that are constant, or that hardly can be judged."""
-        constant = np.setdiff1d(np.arange(len(targets.names)), self._learnable)
-        if len(constant):
-            messages.warn(
-                f"{tasks_in_words(targets.names[constant])} only one class (or no label) in the training data: the "
-                "answer is constant. The other tasks are not affected."
-            )
+        report_constants(targets, self._learnable)
         rare = rare_tasks(targets, n_folds)
         if isinstance(self.cv, Integral) and len(rare):
             messages.warn(
-                f"{tasks_in_words(targets.names[rare])} fewer positives, or negatives, than the {n_folds} folds. They "
+                f"{targets.in_words(rare)} fewer positives, or negatives, than the {n_folds} folds. They "
                 "are trained, but their cuts are uncertain."
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,8 +10,7 @@ import numpy.typing as npt
 
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.held_out import HeldOut
-from smtl.estimators.scoring import TaskScorer, get_scoring
-from smtl.estimators.search import columns_of_fold
+from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
 from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts
 from smtl.metrics import F1, Log, Metric
@@ -80,11 +80,12 @@ class Judge:
         """
         if held.targets.kind == "multiclass":
             return choose_cuts(held, 0.0, Log(), self.target)
-        pooled = isinstance(self.scorer, TaskScorer) and self.scorer.pooled
-        threshold = self.threshold
-        if threshold == "auto":
-            threshold = "shared" if pooled else "smoothed"
-        chosen = choose_cuts(held, threshold, Log(), self.target)
+        if isinstance(self.scorer, TaskScorer):
+            scorer = TaskScorer(self.target) if self.ranks else self.scorer
+            chosen = choose_cuts(held, self.threshold, Log(), self.target, scorer)
+        else:
+            judge = partial(self._of_fold, held)
+            chosen = choose_cuts(held, self.threshold, Log(), self.target, None, judge)
         if held.targets.kind == "binary" and self.threshold == "auto":
             return self._if_it_gains(held, chosen)
         return chosen

@@ -14,15 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from smtl import messages
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.scoring import Column, TaskScorer, as_answers
-from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
+from smtl.estimators.targets import Kind, read_labels, read_offset, read_targets, task_numbers
 from smtl.metrics import Metric, get_metric
 
-__all__ = ["LinearTasksClassifier", "TasksClassifier"]
+__all__ = ["CorrectingTasksClassifier", "LinearTasksClassifier", "TasksClassifier"]
 
 
 def _has_probability(estimator: TasksClassifier) -> bool:
     metric = estimator._metric()
-    if not hasattr(metric, "probability"):
+    if metric.probability is None:
         raise AttributeError(f"predict_proba is not available with metric={metric!r}; metric='log' has it.")
     return True
 
@@ -92,7 +92,10 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_tasks)
             Classes; for multi-label targets, 0 and 1 with a column a task.
         """
-        scores = self.decision_function(X, tasks)
+        return self._answers(self.decision_function(X, tasks))
+
+    def _answers(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the answers that scores stand for."""
         if self._kind == "multilabel":
             return (scores > 0).astype(np.int64)
         if self._kind == "multiclass":
@@ -116,13 +119,16 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
             Of shape (n_samples, n_classes) for a binary or multi-class problem and where ``tasks`` is given; else
             (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
         """
-        scores = self.decision_function(X, tasks)
+        return self._probabilities(self.decision_function(X, tasks), tasks)
+
+    def _probabilities(self, scores: npt.NDArray[Any], tasks: Any) -> npt.NDArray[Any]:
+        """Return the probabilities that scores stand for."""
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1), dtype=scores.dtype)
         thresholds = self.thresholds_
         if tasks is not None:
             thresholds = thresholds[task_numbers(tasks, self._kind, self.task_names_, len(scores))]
-        yes = self._metric().probability(scores + thresholds)  # type: ignore[attr-defined]
+        yes = self._metric().probability(scores + thresholds)
         if yes.ndim == 1:
             return np.column_stack([1.0 - yes, yes])
         if self._kind == "multiclass":
@@ -161,9 +167,9 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
         if self._kind == "tasks" and tasks is None:
             raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")
 
-    def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool) -> list[Column]:
+    def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool, **given: Any) -> list[Column]:
         """Return labels and scores of each task: with the cut at zero for a scorer of answers, otherwise uncut."""
-        scores = self.decision_function(X, tasks)
+        scores = self.decision_function(X, tasks, **given)
         check_consistent_length(scores, y)
         Y = self._signs(y)
         if tasks is not None:
@@ -231,3 +237,91 @@ class LinearTasksClassifier(TasksClassifier):
             return own
         scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if self._kind == "binary" else scores
+
+
+class CorrectingTasksClassifier(LinearTasksClassifier):
+    """A linear model that may start from given scores: those of another model, which it corrects."""
+
+    _has_offset: bool = False  # whether it was fitted with given scores to start from
+
+    def decision_function(self, X: Any, tasks: Any = None, offset: Any = None) -> npt.NDArray[Any]:
+        """Return scores: above zero answers yes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, for a model fitted with ``tasks``.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores that are added: those of the model that this one corrects, in the form that they had in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks)
+            A vector for a binary problem and where ``tasks`` is given, else a column a task.
+        """
+        scores = super().decision_function(X, tasks)
+        if offset is not None:
+            return np.asarray(scores + read_offset(offset, scores.shape))
+        if self._has_offset:
+            messages.warn(
+                "This model was fitted with an offset and none is given here: its scores are those of the correction "
+                "alone. Give the offset of these rows (zeros to have the correction alone without this warning)."
+            )
+        return scores
+
+    def predict(self, X: Any, tasks: Any = None, offset: Any = None) -> npt.NDArray[Any]:
+        """Return answers.
+
+        Parameters
+        ----------
+        X, tasks, offset
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks)
+            Classes; for multi-label targets, 0 and 1 with a column a task.
+        """
+        return self._answers(self.decision_function(X, tasks, offset))
+
+    @available_if(_has_probability)
+    def predict_proba(self, X: Any, tasks: Any = None, offset: Any = None) -> npt.NDArray[Any]:
+        """Return probabilities, for ``metric="log"``.
+
+        Parameters
+        ----------
+        X, tasks, offset
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n_samples, n_classes) for a binary or multi-class problem and where ``tasks`` is given; else
+            (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
+        """
+        return self._probabilities(self.decision_function(X, tasks, offset), tasks)
+
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None, offset: Any = None) -> float:
+        """Return the trained metric, averaged over the tasks.
+
+        Not accuracy: what `GridSearchCV` chooses by default is then what the model is trained for.
+
+        Parameters
+        ----------
+        X, tasks, offset
+            As in `decision_function`.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels in the form they had in `fit`; NaN entries are left out.
+        sample_weight : None
+            There for scikit-learn's sake: the metrics are not weighted.
+
+        Returns
+        -------
+        float
+            The mean over the tasks that have both classes in ``y``; NaN if none has.
+        """
+        self._check_scorable(sample_weight, tasks)
+        scorer = TaskScorer(self._metric())
+        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers, offset=offset))

@@ -17,7 +17,7 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 SHRINKAGE = 20.0  # weight of the shared slope, in rows of the rarer class
 N_STEPS = 50  # the most Newton steps of a fit; five to ten are usual
-TOLERANCE = 1e-8  # a fit ends when no log odds of a typical row move by more
+TOLERANCE = 1e-6  # a fit ends when no log odds of a typical row move by more
 
 
 @dataclass
@@ -120,8 +120,10 @@ def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
     entries, centre, scale, rarer = _entries(held, without)
     m = held.n_tasks
     start = np.zeros(m), np.log((entries.sums(entries.wanted) + 1e-9) / (entries.sums(1.0 - entries.wanted) + 1e-9))
-    shared = np.maximum(_newton(entries, *start, slopes="shared")[0], 0.0)
-    own = np.maximum(_newton(entries, *start, slopes="own")[0], 0.0)
+    start = _newton(entries, *start, slopes="shared")
+    shared = np.maximum(start[0], 0.0)
+    start = _newton(entries, *start, slopes="own")
+    own = np.maximum(start[0], 0.0)
     slope = (rarer * own + SHRINKAGE * shared) / (rarer + SHRINKAGE)
     _, intercept = _newton(entries, slope, start[1], slopes="fixed")
     slope = slope / scale

@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from smtl import messages
-from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.all_or_nothing import all_or_nothing
+from smtl.estimators.base import CorrectingTasksClassifier
+from smtl.estimators.behaviour import null_tasks, report_answers, report_constants, report_zero_weights
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
@@ -28,8 +29,6 @@ __all__ = [
     "check_tasks",
     "check_threshold",
     "natural_C",
-    "null_tasks",
-    "tasks_in_words",
 ]
 
 Float: TypeAlias = npt.NDArray[np.float64]
@@ -40,12 +39,10 @@ AUTO = 20.0
 N_FOLDS = 3
 FOLD_TOL = 1e-2
 # The ways in which thresholds are chosen.
-CHOSEN = ("per-task", "shared", "smoothed")
-# A task is null when its weights are so much smaller than the largest task's.
-NULL = 1e-6
+CHOSEN = ("auto", "per-task", "shared", "smoothed", "calibrated", "cardinality")
 
 
-class SMTLClassifier(LinearTasksClassifier):
+class SMTLClassifier(CorrectingTasksClassifier):
     r"""Linear multi-task classifier trained on a metric, to a certified optimum.
 
     It solves
@@ -156,7 +153,7 @@ class SMTLClassifier(LinearTasksClassifier):
 
     def __init__(
         self,
-        metric: str | Metric = "f1",
+        metric: str | Metric = "log",
         penalty: str | Penalty = "l21",
         *,
         C: float | str = "auto",
@@ -187,8 +184,9 @@ class SMTLClassifier(LinearTasksClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, tasks: Any = None) -> SMTLClassifier:
-        """Fit the model.
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, tasks: Any = None, offset: Any = None) -> SMTLClassifier:
+        """Fit the model. Where that fails or is interrupted, the estimator is as it was before.
 
         Parameters
         ----------
@@ -198,6 +196,10 @@ class SMTLClassifier(LinearTasksClassifier):
             Classes, or a matrix of 0 and 1 with a column a task. NaN: not labelled.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from: those of another model, which this one corrects. The scores of a task are then
+            :math:`o_i + X w_i + b_i`. A column a task (a class, a label); a vector for a binary problem and where
+            ``tasks`` is given.
 
         Returns
         -------
@@ -211,12 +213,15 @@ class SMTLClassifier(LinearTasksClassifier):
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
         check_scale(X)
         targets = read_targets(X, y, tasks)
+        if offset is not None:
+            targets.offset = read_offset(offset, targets.Y.shape)
         fitted = targets.learnable()
         check_tasks(metric, targets)
 
         m = len(targets.names)
         W = np.zeros((X.shape[1], m), order="F")
         intercept, thresholds = targets.constants(), np.zeros(m)
+        cuts, held = Cuts(np.zeros(m), np.zeros(m), np.zeros((0, m)), 0.0), None
         with threads(self.n_jobs) as (executor, n_threads):
             problem = Problem(
                 targets.tasks(X, fitted),
@@ -224,6 +229,7 @@ class SMTLClassifier(LinearTasksClassifier):
                 penalty,
                 1.0,
                 with_intercept=bool(self.fit_intercept),
+                offset=targets.flat_offset(fitted),
                 executor=executor,
                 n_threads=n_threads,
             )
@@ -243,7 +249,7 @@ class SMTLClassifier(LinearTasksClassifier):
                 )
                 W[:, fitted] = solution.certificate.W
                 intercept[fitted] = solution.certificate.intercept
-                cuts = self._choose_cuts(problem, X, y, targets)
+                cuts, held = self._choose_cuts(problem, X, y, targets)
                 intercept[fitted] -= cuts.location[fitted]
                 thresholds[fitted] = cuts.cut[fitted]
         self._keep_solution(solution)
@@ -253,7 +259,8 @@ class SMTLClassifier(LinearTasksClassifier):
         self.thresholds_ = thresholds.astype(X.dtype)
         self.intercept_ = (intercept - thresholds).astype(X.dtype)
         self._kind = targets.kind
-        self._report_odd_tasks(targets, fitted)
+        self._has_offset = offset is not None
+        self._report_behaviour(X, targets, held, cuts.by_fold)
         return self
 
     def _check_parameters(self) -> None:
@@ -262,21 +269,20 @@ class SMTLClassifier(LinearTasksClassifier):
             isinstance(self.C, Real) and np.isfinite(self.C) and self.C > 0
         ):
             raise ValueError(f"C must be a positive number or 'auto', got {self.C!r} instead.")
-        check_threshold(self.threshold, ("auto", *CHOSEN))
+        check_threshold(self.threshold, CHOSEN)
         check_stopping(self.tol, self.max_iter)
 
     def _warm(self, shape: tuple[int, int]) -> Start | None:
         start: Start | None = getattr(self, "_start", None) if self.warm_start else None
         return start if start is not None and start.S.shape == shape else None
 
-    def _choose_cuts(self, problem: Problem, X: Any, y: Any, targets: Targets) -> Cuts:
-        """Return the cuts of all tasks, from held-out scores where they are to be chosen."""
+    def _choose_cuts(self, problem: Problem, X: Any, y: Any, targets: Targets) -> tuple[Cuts, HeldOut | None]:
+        """Return the cuts of all tasks, and the held-out scores where they are chosen on those."""
         metric, m = problem.metric, len(targets.names)
         target = cut_target(metric, self.threshold_metric)
-        if self.threshold == "auto" and metric.has_cut:
-            return Cuts(np.zeros(m), np.zeros(m), np.zeros((0, m)), 0.0)
-        if not isinstance(self.threshold, str):
-            return Cuts(np.zeros(m), np.full(m, float(self.threshold)), np.zeros((0, m)), 0.0)
+        if not isinstance(self.threshold, str) or (self.threshold == "auto" and metric.judges_answers):
+            cut = np.full(m, 0.0 if isinstance(self.threshold, str) else float(self.threshold))
+            return Cuts(np.zeros(m), cut, np.zeros((0, m)), 0.0), None
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(min(N_FOLDS, X.shape[0]), X, y, targets, rng)
         folds = fold_problems(X, targets, splits, metric, problem.penalty, with_intercept=problem.with_intercept)
@@ -289,8 +295,8 @@ class SMTLClassifier(LinearTasksClassifier):
                 best = solve(fold.problem, self.solver, tol=tol, max_iter=self.max_iter, warn=False).certificate
                 W, intercept = best.W, best.intercept
             scores.append(scores_of(X, targets, fold, W, intercept))
-        how = "per-task" if self.threshold == "auto" else self.threshold
-        return choose_cuts(HeldOut(targets, folds, scores), how, metric, target)
+        held = HeldOut(targets, folds, scores)
+        return choose_cuts(held, self.threshold, metric, target), held
 
     def _keep_solution(self, solution: Solution | None) -> None:
         if solution is None:
@@ -306,22 +312,15 @@ class SMTLClassifier(LinearTasksClassifier):
         self.n_iter_ = solution.n_iter
         self._start = solution.start.weights_only() if self.warm_start else None
 
-    def _report_odd_tasks(self, targets: Targets, fitted: npt.NDArray[np.int64]) -> None:
-        """Warn of tasks that are constant, for want of labels or because that is the optimum."""
-        constant = np.setdiff1d(np.arange(len(targets.names)), fitted)
-        if len(constant):
-            messages.warn(
-                f"{tasks_in_words(targets.names[constant])} only one class (or no label) in the training data: no "
-                "loss is defined there, and the answer is constant. The other tasks are not affected."
-            )
-        null = null_tasks(self.coef_, fitted)
-        self.null_tasks_ = targets.names[null]
-        if len(null):
-            messages.warn(
-                f"{tasks_in_words(self.null_tasks_)} all weights zero at C={self.C_:.4g}, to within a gap of "
-                f"{self.gap_:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
-                "choose another metric or penalty; see null_tasks_."
-            )
+    def _report_behaviour(self, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float) -> None:
+        """Set the null tasks, and warn of tasks whose answers are worth little."""
+        fitted = targets.learnable()
+        report_constants(targets, fitted)
+        zero = null_tasks(self.coef_, fitted)
+        self.null_tasks_ = targets.names[zero]
+        report_zero_weights(targets, zero, self.C_, self.gap_)
+        if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
+            report_answers(self, X, targets, held, by_fold, cut_target(self._metric(), self.threshold_metric))
 
 
 def check_tasks(metric: Metric, targets: Targets) -> None:
@@ -329,12 +328,6 @@ def check_tasks(metric: Metric, targets: Targets) -> None:
     n_pos, n_neg = targets.counts()
     for i in targets.learnable():
         metric.check_task(int(n_pos[i]), int(n_neg[i]))
-
-
-def null_tasks(coef: npt.NDArray[Any], fitted: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return which of the fitted tasks have no weights to speak of."""
-    sizes = np.abs(coef[fitted]).max(axis=1, initial=0.0)
-    return np.asarray(fitted[sizes <= NULL * sizes.max(initial=0.0)])
 
 
 def check_scale(X: Any) -> None:
@@ -369,11 +362,3 @@ def check_threshold(threshold: Any, names: tuple[str, ...]) -> None:
     if not known:
         words = ", ".join(repr(name) for name in names)
         raise ValueError(f"threshold must be one of {words} or a number, got {threshold!r} instead.")
-
-
-def tasks_in_words(names: npt.NDArray[Any]) -> str:
-    """Return the beginning of a sentence about tasks: 'Task 3 has' or 'Tasks 1, 2, ... (17 in all) have'."""
-    shown = ", ".join(str(name) for name in names[:8])
-    if len(names) == 1:
-        return f"Task {shown} has"
-    return f"Tasks {shown}{', ...' if len(names) > 8 else ''} ({len(names)} in all) have"

@@ -1,39 +1,32 @@
-"""SMTLClassifierCV: the classifier that chooses its own C, and its thresholds, by cross-validation."""
+"""SMTLClassifierCV: the classifier that chooses its metric, penalty, C and thresholds by cross-validation."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
-from itertools import product
 from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from smtl import messages
-from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import (
-    CHOSEN,
-    SMTLClassifier,
-    check_scale,
-    check_tasks,
-    check_threshold,
-    natural_C,
-    null_tasks,
-    tasks_in_words,
-)
+from smtl.estimators.all_or_nothing import all_or_nothing
+from smtl.estimators.base import CorrectingTasksClassifier
+from smtl.estimators.behaviour import null_tasks, report_answers
+from smtl.estimators.choosing import Candidate, Choice
+from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_scale, check_tasks, check_threshold, natural_C
+from smtl.estimators.cv_results import results_table
 from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
-from smtl.estimators.scoring import TaskScorer, get_scoring
-from smtl.estimators.search import Data, Point, choose, search
-from smtl.estimators.targets import Targets, read_targets
+from smtl.estimators.racing import COARSE_ITER, COARSE_TOL, Heat, most_points, race
+from smtl.estimators.scoring import TaskScorer, judges_answers
+from smtl.estimators.search import Data, Point, choose, forget_losers, search
+from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
-from smtl.estimators.thresholds import choose_cuts, cut_target
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Problem, grid_of_Cs
@@ -47,19 +40,20 @@ FOLD_TOL = 2e-2
 FOLD_ITER = 50
 
 
-class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
-    r"""`SMTLClassifier` with C, and thresholds, chosen by cross-validation.
+class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
+    r"""`SMTLClassifier` with metric, penalty, C and thresholds chosen by cross-validation.
 
     On each fold it goes up a path of values of C, each model started from the one before; what the held-out parts score
     decides on C, and their scores on the thresholds. Then a model with that C is fitted to all rows.
 
     Parameters
     ----------
-    metric : str, Metric or list of them, default="f1"
-        What the model is trained on; see `SMTLClassifier`. Of a list the best is chosen, jointly with C; `scoring` must
-        then say what best means.
-    penalty : str, Penalty or list of them, default="l21"
-        What ties the tasks together; see `SMTLClassifier`. Of a list the best is chosen.
+    metric : str, Metric or list of them, default="auto"
+        What the model is trained on; see `SMTLClassifier`. ``"auto"`` chooses among log, AUC and F1 by a race (see
+        Notes). Of a list the best is chosen, jointly with C; `scoring` must then say what best means.
+    penalty : str, Penalty or list of them, default=None
+        What ties the tasks together; see `SMTLClassifier`. ``"auto"`` chooses among ridge, trace and l21 by a race. Of
+        a list the best is chosen. None is ``"auto"`` where the metric is, otherwise ``"l21"``.
     Cs : int, "paper" or iterable of float, default=20
         How many values, evenly spread on a log scale over three decades from the data's own critical C (below it, with
         any of the norms, all weights are zero); the 60 values of the paper; or the values.
@@ -68,7 +62,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         their own rows; a scikit-learn splitter; or pairs of training and test rows. A fold is scored with thresholds
         that the others choose: a single split will do only where there are none to choose, or the score needs none.
     scoring : None, str, Metric or callable, default=None
-        What held-out parts are judged by. None is the trained metric. One of smtl's metrics (``"auc"``, ``"f2"``, ...)
+        What held-out parts are judged by. None is the trained metric, or macro F1 where the metric is ``"auto"``. One
+        of smtl's metrics (``"auc"``, ``"f2"``, ...)
         is averaged over the tasks; ``"f1_macro"``, ``"f1_micro"`` and ``"roc_auc"`` are what they are in scikit-learn,
         but leave out what is not labelled and tasks with one class only; any other scorer of scikit-learn's, or its
         name, will do, unless tasks have their own rows, or there are holes in a matrix of labels.
@@ -76,13 +71,15 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         Weight of half the squared Frobenius norm added to the penalty. Of a list the best is chosen.
     fit_intercept : bool, default=True
         Whether each task has an intercept.
-    threshold : {"per-task", "shared", "smoothed"} or float, default="per-task"
-        How the cuts between the classes are chosen on the held-out scores, at no extra fit: each task by itself, one
-        for all tasks, or between the two, the nearer to the shared one the fewer positives a task has (how near, the
-        folds decide). A number is used as it is.
+    threshold : {"auto", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float, default="auto"
+        How the cuts between the classes are chosen on the held-out scores, at no extra fit: each task by itself; one
+        for all tasks; between the two, the nearer to the shared one the fewer positives a task has (how near, the folds
+        decide); one for the log odds of all tasks, the best one; or the one that says yes as often as all labels do.
+        ``"auto"`` takes whichever of these scores best where each fold is cut by what the others say. A number is used
+        as it is.
     threshold_metric : str or Metric, default=None
-        What the cuts are to be best for. By default the trained metric; F1 if that is no function of the answers (AUC,
-        log).
+        What the cuts are to be best for. By default, with ``threshold="auto"``, `scoring`; otherwise the trained
+        metric; F1 if these are no function of the answers (AUC, log).
     selection : {"best", "1se"}, default="best"
         The C of the best mean score, or the smallest whose score is within one standard error of it.
     refit : bool, default=True
@@ -111,21 +108,37 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     cv_results_ : dict of ndarray
         A table of all that was tried, a row each, in the form of `GridSearchCV`: ``param_metric``, ``param_penalty``,
         ``param_ridge``, ``param_C``, ``params``, ``split0_test_score`` and so on, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``, ``max_gap``, ``mean_n_iter``, ``seconds``, ``smoothing`` (NaN where
-        the score needs no thresholds: then they are only chosen for the best).
+        ``std_test_score``, ``rank_test_score``, ``mean_guide`` (what rows were compared by: the score, or in a race
+        the mean AUC), ``coarse`` (whether it was only a first look), ``max_gap``, ``mean_n_iter``, ``seconds``,
+        ``smoothing`` (NaN where the score needs no thresholds: then they are only chosen for the best).
     smoothing_ : float
         How many positives' worth of trust the shared threshold has got; 0 for ``"per-task"``, infinite for
         ``"shared"``.
+    threshold_rule_ : str
+        How the thresholds were chosen; with ``"auto"`` the rule that scored best. "given" for a number.
+    threshold_spread_ : ndarray of shape (n_tasks,)
+        The standard deviation of each threshold over the folds, each time chosen without one of them. Any two of five
+        folds' choices share three fifths of the rows, so that the threshold is less sure than this seems to say.
     partial_ : bool
         Whether the search was interrupted (Ctrl-C, or a callback that asked to stop): the best of what was done until
         then is kept, with a warning, its weights averaged over the folds.
     coef_, intercept_, thresholds_, classes_, task_names_, null_tasks_, n_features_in_, feature_names_in_
-        As in `SMTLClassifier`. Where AUC is trained on and tasks share a threshold, `intercept_` also brings the scores
-        of all tasks to one place: that at which each says yes as often as its labels do.
+        As in `SMTLClassifier`. Where AUC is trained on and ``threshold`` is ``"shared"`` or ``"smoothed"``,
+        `intercept_` also brings the scores of all tasks to one place: that at which each says yes as often as its
+        labels do.
     objective_, dual_bound_, gap_, history_, n_iter_
         Of the final model, as in `SMTLClassifier`; not there with ``refit=False`` or where the search was interrupted.
     refit_time_ : float
         Seconds of the final fit; not there where there was none.
+
+    Notes
+    -----
+    The race tries log, AUC and F1 with the ridge penalty, then the best of them with the other penalties, each at four
+    values of C and with models that stop early; then the values of C around the best. It takes about as long as two
+    searches of one metric and penalty. Where `scoring` is a function of the answers, such as macro F1, candidates and
+    values of C are compared by the mean AUC of the held-out scores: F1 of a few rows is too noisy to choose by.
+
+    A task whose answers are nearly all the same, or on held-out rows no better than a constant, is named in a warning.
 
     See Also
     --------
@@ -144,19 +157,24 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
     True
     >>> model.predict(X[200:]).shape
     (100, 5)
+    >>> chosen = SMTLClassifierCV().fit(X[:200], Y[:200])
+    >>> chosen.metric_ in ("log", "auc", "f1"), chosen.penalty_ in ("ridge", "trace", "l21")
+    (True, True)
+    >>> chosen.threshold_spread_.shape
+    (5,)
     """
 
     def __init__(
         self,
-        metric: str | Metric | list[str | Metric] = "f1",
-        penalty: str | Penalty | list[str | Penalty] = "l21",
+        metric: str | Metric | list[str | Metric] = "auto",
+        penalty: str | Penalty | list[str | Penalty] | None = None,
         *,
         Cs: int | str | Iterable[float] = 20,
         cv: Any = 5,
         scoring: Any = None,
         ridge: float | list[float] = 0.0,
         fit_intercept: bool = True,
-        threshold: float | str = "per-task",
+        threshold: float | str = "auto",
         threshold_metric: str | Metric | None = None,
         selection: str = "best",
         refit: bool = True,
@@ -186,11 +204,14 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self.verbose = verbose
 
     def _metric(self) -> Metric:
-        metrics = _as_list(self.metric)
-        return get_metric(getattr(self, "metric_", metrics[0]))
+        return get_metric(getattr(self, "metric_", self._choice().metrics[0]))
 
+    def _choice(self) -> Choice:
+        return Choice(self.metric, self.penalty, self.ridge, self.scoring, self.threshold, self.threshold_metric)
+
+    @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> SMTLClassifierCV:
+    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None, offset: Any = None) -> SMTLClassifierCV:
         """Choose C and the thresholds, and fit the model.
 
         Parameters
@@ -203,13 +224,17 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a ``cv`` that keeps them together.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from; see `SMTLClassifier.fit`.
 
         Returns
         -------
         SMTLClassifierCV
             The fitted estimator.
         """
-        candidates = self._candidates()
+        choice = self._choice()
+        candidates = choice.candidates
+        self._check_parameters()
         if y is None:
             raise ValueError("This SMTLClassifierCV estimator requires y to be passed, but the target y is None.")
         checked = validate_data(
@@ -217,17 +242,19 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         )
         check_scale(checked)
         targets = read_targets(checked, y, tasks)
+        if offset is not None:
+            targets.offset = read_offset(offset, targets.Y.shape)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         splits = make_folds(self.cv, checked, y, targets, rng, groups)
-        self._check_scoring(targets, len(splits))
+        choice.check_scoring(targets, len(splits))
         self._report_rare_tasks(targets, len(splits))
         data = Data(checked, y, targets, splits)
         with threads(self.n_jobs) as (executor, _):
-            points, self.partial_ = self._search(data, candidates, executor)
+            grids = self._grids(data, candidates)
+            points, self.partial_ = self._search(data, candidates, grids, executor)
         chosen = choose(points, self.selection)
-        if chosen.held is not None:
-            metric = get_metric(candidates[chosen.candidate][0])
-            chosen.cuts = choose_cuts(chosen.held, self.threshold, metric, cut_target(metric, self.threshold_metric))
+        metric = get_metric(candidates[chosen.candidate][0])
+        chosen.cuts = choice.final_cuts(chosen, metric, targets.kind)
         if not np.isfinite(chosen.mean) and len(targets.learnable()):
             raise ValueError(
                 "No fold could be scored: none has a task with both classes in its test part and its training part. "
@@ -235,104 +262,100 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             )
         self._keep_search(points, chosen, candidates)
         self._keep_model(chosen, targets, checked.dtype)
-        self._report_an_open_end()
+        self._report_an_open_end(grids[chosen.candidate])
+        self._finish(X, y, tasks, offset, chosen, targets, len(points))
+        if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
+            held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
+            report_answers(self, checked, targets, held, chosen.cuts.by_fold, choice.cut_target(metric, targets.kind))
+        return self
+
+    def _finish(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets, n_points: int) -> None:
+        """Fit the final model, unless it is not asked for or the search was interrupted."""
         if self.partial_:
             messages.warn(
-                f"The search was interrupted after {len(points)} values of C. The best so far, C={self.C_:.4g}, is "
+                f"The search was interrupted after {n_points} values of C. The best so far, C={self.C_:.4g}, is "
                 "kept with weights averaged over the folds; see partial_ and cv_results_. Fit again for a final model."
             )
         elif self.refit:
             try:
-                self._refit(X, y, tasks, chosen, targets)
+                self._refit(X, y, tasks, offset, chosen, targets)
             except KeyboardInterrupt:
                 self.partial_ = True
                 messages.warn(
                     f"The final fit was interrupted. The search is whole: C={self.C_:.4g} is chosen, and weights are "
                     "averaged over the folds. SMTLClassifier with that C makes a final model."
                 )
-        return self
 
-    def _candidates(self) -> list[tuple[Any, Any, float]]:
-        """Return all combinations of metric, penalty and ridge; raise for parameters that have no meaning."""
-        metrics, penalties, ridges = _as_list(self.metric), _as_list(self.penalty), _as_list(self.ridge)
-        for name, values in [("metric", metrics), ("penalty", penalties), ("ridge", ridges)]:
-            if not values:
-                raise ValueError(f"{name} must not be an empty list.")
-        for metric, penalty, ridge in product(metrics, penalties, ridges):
-            get_metric(metric), get_penalty(penalty, ridge)
-        if len(metrics) > 1 and self.scoring is None:
-            raise ValueError(
-                f"scoring must be given where metric is a list, got None instead with metric={self.metric!r}: the "
-                "metrics' own scores cannot be compared. Give scoring='f1' or 'auc', for example."
-            )
+    def _check_parameters(self) -> None:
+        """Raise for parameters that have no meaning."""
         check_threshold(self.threshold, CHOSEN)
         if self.selection not in ("best", "1se"):
             raise ValueError(f"selection must be 'best' or '1se', got {self.selection!r} instead.")
         SMTLClassifier(solver=self.solver, tol=self.tol, max_iter=self.max_iter)._check_parameters()
-        return list(product(metrics, penalties, ridges))
-
-    def _check_scoring(self, targets: Targets, n_splits: int) -> None:
-        """Raise if the score cannot be had, or not without bias."""
-        for metric in _as_list(self.metric):
-            scorer = get_scoring(self.scoring, get_metric(metric), targets.kind)
-            ranks = isinstance(scorer, TaskScorer) and not scorer.metric.judges_answers
-            if n_splits == 1 and isinstance(self.threshold, str) and not ranks:
-                raise ValueError(
-                    "cv must have at least two splits where thresholds are chosen on held-out scores and answers are "
-                    "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
-                    "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
-                )
-            if not isinstance(scorer, TaskScorer) and targets.kind == "multilabel" and not targets.Y.all():
-                raise ValueError(
-                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels "
-                    f"are missing, got {self.scoring!r} instead: scikit-learn's scorers know no NaN."
-                )
 
     def _report_rare_tasks(self, targets: Targets, n_folds: int) -> None:
         rare = rare_tasks(targets, n_folds)
         if isinstance(self.cv, Integral) and len(rare):
             messages.warn(
-                f"{tasks_in_words(targets.names[rare])} fewer positives, or negatives, than the {n_folds} folds. They "
+                f"{targets.in_words(rare)} fewer positives, or negatives, than the {n_folds} folds. They "
                 "are trained, but count only in the folds where both classes are; their thresholds are uncertain "
                 "(threshold='smoothed' helps)."
             )
 
     def _search(
-        self, data: Data, candidates: list[tuple[Any, Any, float]], executor: Executor | None
+        self, data: Data, candidates: list[Candidate], grids: list[Float], executor: Executor | None
     ) -> tuple[list[Point], bool]:
         """Return the points that were done, and whether there should have been more."""
         points: list[Point] = []
-        values: Any = list(self.Cs) if isinstance(self.Cs, Iterator) else self.Cs
-        grids = [self._grid(values, data, get_metric(metric), get_penalty(p, ridge)) for metric, p, ridge in candidates]
-        n_folds, n_points = len(data.splits), sum(map(len, grids))
+        racing, n_folds = self._choice().racing, len(data.splits)
+        n_points = most_points(candidates, grids) if racing else sum(map(len, grids))
+
+        def run(heat: Heat) -> Iterator[Point]:
+            return self._tried(data, candidates[heat.candidate], heat, executor)
+
+        whole = (point for number, Cs in enumerate(grids) for point in run(Heat(number, Cs, coarse=False)))
         try:
             with Progress(self, n_folds * n_points, show=bool(self.verbose), X=data.X, y=data.y) as progress:
-                for number, ((name, penalty, ridge), Cs) in enumerate(zip(candidates, grids, strict=True)):
-                    metric = get_metric(name)
-                    for point in search(
-                        data,
-                        number,
-                        metric,
-                        get_penalty(penalty, ridge),
-                        Cs,
-                        scorer=get_scoring(self.scoring, metric, data.targets.kind),
-                        threshold=self.threshold,
-                        target=cut_target(metric, self.threshold_metric),
-                        cut_later=self.selection == "best",
-                        with_intercept=bool(self.fit_intercept),
-                        executor=executor,
-                        solver=self.solver,
-                        tol=max(self.tol, FOLD_TOL),
-                        max_iter=min(self.max_iter, FOLD_ITER),
-                    ):
-                        points.append(point)
-                        _forget_losers(points, self.selection)
-                        if progress.step(f"C={point.C:.3g} scores {point.mean:.4f}", n_folds):
-                            return points, len(points) < n_points
+                for point in race(candidates, grids, run) if racing else whole:
+                    points.append(point)
+                    forget_losers(points, self.selection)
+                    if progress.step(f"C={point.C:.3g} scores {point.mean:.4f}", n_folds):
+                        return points, len(points) < n_points
         except KeyboardInterrupt:
             if not points:
                 raise
-        return points, len(points) < n_points
+            return points, True
+        return points, False
+
+    def _tried(self, data: Data, candidate: Candidate, heat: Heat, executor: Executor | None) -> Iterator[Point]:
+        """Yield the points of some values of C of one candidate."""
+        name, penalty, ridge = candidate
+        metric, kind, choice = get_metric(name), data.targets.kind, self._choice()
+        tol, max_iter = (COARSE_TOL, COARSE_ITER) if heat.coarse else (FOLD_TOL, FOLD_ITER)
+        for point in search(
+            data,
+            heat.candidate,
+            metric,
+            get_penalty(penalty, ridge),
+            heat.Cs,
+            scorer=choice.scorer(metric, kind),
+            threshold=self.threshold,
+            target=choice.cut_target(metric, kind),
+            cut_later=self.selection == "best",
+            guide=choice.guide(metric, kind),
+            with_intercept=bool(self.fit_intercept),
+            executor=executor,
+            solver=self.solver,
+            tol=max(self.tol, tol),
+            max_iter=min(self.max_iter, max_iter),
+        ):
+            point.coarse = heat.coarse
+            yield point
+
+    def _grids(self, data: Data, candidates: list[Candidate]) -> list[Float]:
+        """Return the values of C of each candidate."""
+        values: Any = list(self.Cs) if isinstance(self.Cs, Iterator) else self.Cs
+        return [self._grid(values, data, get_metric(metric), get_penalty(p, ridge)) for metric, p, ridge in candidates]
 
     def _grid(self, Cs: Any, data: Data, metric: Metric, penalty: Penalty) -> Float:
         """Return the values of C for one candidate."""
@@ -340,56 +363,38 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         check_tasks(metric, data.targets)
         if len(fitted) == 0:
             return grid_of_Cs(Cs, 1.0)
-        tasks = data.targets.tasks(data.X, fitted)
-        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept))
+        tasks, offset = data.targets.tasks(data.X, fitted), data.targets.flat_offset(fitted)
+        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept), offset=offset)
         return grid_of_Cs(Cs, natural_C(problem, data.X))
 
-    def _keep_search(self, points: list[Point], chosen: Point, candidates: list[tuple[Any, Any, float]]) -> None:
+    def _keep_search(self, points: list[Point], chosen: Point, candidates: list[Candidate]) -> None:
         """Set the attributes that tell of the search."""
         self.C_ = chosen.C
         self.metric_, self.penalty_, self.ridge_ = candidates[chosen.candidate]
-        same = [point for point in points if point.candidate == chosen.candidate]
+        same = [point for point in points if (point.candidate, point.coarse) == (chosen.candidate, chosen.coarse)]
         self.Cs_ = np.array([point.C for point in same])
         self.scores_ = np.array([point.scores for point in same]).T
         assert chosen.cuts is not None
-        self.smoothing_ = chosen.cuts.smoothing
-        table: dict[str, Any] = {}
-        for place, key in enumerate(["metric", "penalty", "ridge"]):
-            values = [candidates[point.candidate][place] for point in points]
-            table[f"param_{key}"] = np.array(values) if key == "ridge" else _objects(values)
-        table["param_C"] = np.array([point.C for point in points])
-        keys = ("metric", "penalty", "ridge", "C")
-        rows = zip(*(table[f"param_{key}"] for key in keys), strict=True)
-        table["params"] = [dict(zip(keys, row, strict=True)) for row in rows]
-        for k, scores in enumerate(np.array([point.scores for point in points]).T):
-            table[f"split{k}_test_score"] = scores
-        means = np.array([point.mean for point in points])
-        table["mean_test_score"] = np.where(np.isfinite(means), means, np.nan)
-        table["std_test_score"] = np.array(
-            [float(np.nanstd(p.scores)) if np.isfinite(p.mean) else np.nan for p in points]
-        )
-        table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
-        table["max_gap"] = np.array([float(np.max(point.gaps)) for point in points])
-        table["mean_n_iter"] = np.array([float(np.mean(point.n_iters)) for point in points])
-        table["seconds"] = np.array([point.seconds for point in points])
-        table["smoothing"] = np.array([np.nan if point.cuts is None else point.cuts.smoothing for point in points])
-        self.cv_results_ = table
+        self.smoothing_, self.threshold_rule_ = chosen.cuts.smoothing, chosen.cuts.rule
+        self.threshold_spread_ = chosen.cuts.spread
+        self.cv_results_ = results_table(points, candidates)
 
-    def _report_an_open_end(self) -> None:
+    def _report_an_open_end(self, grid: Float) -> None:
         """Warn where the largest C is the best one, and scores still rise there by more than their standard error."""
-        if self.partial_ or len(self.Cs_) == 1 or self.Cs_[-1] > self.C_:
+        if self.partial_ or len(self.Cs_) == 1 or grid[-1] > self.C_:
             return
         rises = self.scores_[:, -1] - self.scores_[:, -2]
         rises = rises[np.isfinite(rises)]
         if len(rises) > 1 and np.mean(rises) > np.std(rises, ddof=1) / np.sqrt(len(rises)):
             messages.warn(
-                f"The best C, {self.C_:.4g}, is the largest of the {len(self.Cs_)} that were tried, and scores still "
+                f"The best C, {self.C_:.4g}, is the largest of the {len(grid)} that were tried, and scores still "
                 f"rise there: a larger one may be better. Give Cs as a list that goes on to {10 * self.C_:.2g}, say."
             )
 
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
+        self._has_offset = targets.offset is not None
         self.coef_ = chosen.coef.astype(dtype)
         self._set_thresholds(chosen, chosen.intercept, chosen.modelled, dtype)
         self.null_tasks_ = targets.names[null_tasks(self.coef_, targets.learnable())]
@@ -406,7 +411,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
         self.thresholds_ = cut.astype(dtype)
         self.intercept_ = (intercept - location - cut).astype(dtype)
 
-    def _refit(self, X: Any, y: Any, tasks: Any, chosen: Point, targets: Targets) -> None:
+    def _refit(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets) -> None:
         """Fit a model with the chosen C to all rows, and take over its attributes."""
         started = time.perf_counter()
         final = SMTLClassifier(
@@ -421,14 +426,14 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-        ).fit(X, y, tasks)
+        ).fit(X, y, tasks, offset)
         for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
             setattr(self, name, getattr(final, name))
         learnable = np.isin(np.arange(len(targets.names)), targets.learnable())
         self._set_thresholds(chosen, final.intercept_, learnable, final.intercept_.dtype)
         self.refit_time_ = time.perf_counter() - started
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None, offset: Any = None) -> float:
         """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
 
         Parameters
@@ -441,6 +446,8 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             There for scikit-learn's sake: the metrics are not weighted.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
+        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
+            Scores to start from, for a model fitted with them.
 
         Returns
         -------
@@ -448,27 +455,7 @@ class SMTLClassifierCV(CallbackSupport, LinearTasksClassifier):
             The score.
         """
         self._check_scorable(sample_weight, tasks)
-        scorer = get_scoring(self.scoring, self._metric(), self._kind)
+        scorer = self._choice().scorer(self._metric(), self._kind)
         if not isinstance(scorer, TaskScorer):
             return float(scorer(self, X, y))
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
-
-
-def _as_list(values: Any) -> list[Any]:
-    return list(values) if isinstance(values, list | tuple | np.ndarray) else [values]
-
-
-def _objects(values: list[Any]) -> npt.NDArray[Any]:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
-
-
-def _forget_losers(points: list[Point], selection: str) -> None:
-    """Empty the points that can no longer be chosen."""
-    leader = choose(points, "best")
-    # With "1se" an earlier C of the leading candidate may be chosen, and the one being searched may lead yet.
-    open_to = set() if selection == "best" else {leader.candidate, points[-1].candidate}
-    for point in points:
-        if point is not leader and point.candidate not in open_to:
-            point.forget()
+        return scorer(self._columns(X, y, tasks, answers=judges_answers(scorer), offset=offset))

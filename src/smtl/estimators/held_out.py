@@ -76,7 +76,14 @@ def fold_problems(
         usable = part.learnable()
         problem = None
         if len(usable):
-            problem = Problem(part.tasks(X, usable), metric, penalty, 1.0, with_intercept=with_intercept)
+            problem = Problem(
+                part.tasks(X, usable),
+                metric,
+                penalty,
+                1.0,
+                with_intercept=with_intercept,
+                offset=part.flat_offset(usable),
+            )
         out.append(Fold(train, test, usable, problem))
     return out
 
@@ -141,10 +148,11 @@ def scores_of(X: Any, targets: Targets, fold: Fold, W: Float, intercept: Float) 
     coef = np.zeros((m, X.shape[1]), dtype=X.dtype)
     coef[fold.usable] = W.T
     rows = X[fold.test]
+    offset = 0.0 if targets.offset is None else targets.offset[fold.test]
     if targets.task is None:
-        return np.asarray(rows @ coef.T + b, dtype=np.float64)
+        return np.asarray(rows @ coef.T + b + offset, dtype=np.float64)
     task = targets.task[fold.test]
-    return np.asarray(own_scores(rows, coef, task) + b[task], dtype=np.float64)
+    return np.asarray(own_scores(rows, coef, task) + b[task] + offset, dtype=np.float64)
 
 
 class HeldOut:

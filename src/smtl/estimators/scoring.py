@@ -8,11 +8,22 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.estimators.targets import Kind
+from smtl.estimators.held_out import HeldOut
+from smtl.estimators.targets import Kind, Targets
 from smtl.metrics import AUC, F1, Metric, get_metric, metric_names
 
-__all__ = ["Column", "TaskScorer", "as_answers", "get_scoring"]
+__all__ = [
+    "Column",
+    "TaskScorer",
+    "answer_counts",
+    "as_answers",
+    "columns_of_fold",
+    "fold_scores",
+    "get_scoring",
+    "judges_answers",
+]
 
+Float: TypeAlias = npt.NDArray[np.float64]
 # Labels (0: not labelled) and scores of one task.
 Column: TypeAlias = tuple[npt.NDArray[np.int8], npt.NDArray[Any]]
 
@@ -59,7 +70,7 @@ class TaskScorer:
         return float(np.mean(values)) if values else float("nan")
 
 
-def as_answers(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def as_answers(scores: npt.NDArray[Any]) -> Float:
     """Return scores that say yes to the class with the highest score, and no to the others.
 
     Parameters
@@ -79,6 +90,112 @@ def as_answers(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
            [ 1., -1.]])
     """
     return np.where(np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None], 1.0, -1.0)
+
+
+def columns_of_fold(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list[Column]:
+    """Return what a `TaskScorer` judges of one fold.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Held-out scores.
+    k : int
+        The fold.
+    cut : ndarray of shape (n_tasks,)
+        What is taken off the scores, so that the cut is at zero.
+    answers : bool
+        Whether answers are judged: of several classes only the one with the highest score is answered yes.
+
+    Returns
+    -------
+    list of (labels, scores)
+        One pair a task.
+    """
+    rows = np.flatnonzero(held.fold == k)
+    part = held.targets.part(rows)
+    if part.task is not None:
+        scores = held.scores[rows] - cut[part.task]
+        return [(part.column(i), scores) for i in range(held.n_tasks)]
+    scores = held.scores[rows] - cut
+    if part.kind == "multiclass" and answers:
+        scores = as_answers(np.where(np.isnan(scores), -np.inf, scores))
+    return list(zip(part.Y.T, scores.T, strict=True))
+
+
+def fold_scores(held: HeldOut, cuts: Float, scorer: TaskScorer) -> Float:
+    """Return the score of each fold by each of many sets of cuts, for a metric that judges answers.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Held-out scores.
+    cuts : ndarray of shape (n_sets, n_folds, n_tasks)
+        Cuts of each fold.
+    scorer : TaskScorer
+        What to score by.
+
+    Returns
+    -------
+    ndarray of shape (n_sets, n_folds)
+        Scores; NaN where a fold has no task with both classes. The loss of the answers that are all wrong is 0, as it
+        is for smtl's own metrics.
+
+    Notes
+    -----
+    It counts the answers of all tasks at once. Asking the scorer for each set and fold takes many times as long.
+    """
+    out = np.full(cuts.shape[:2], np.nan)
+    for k in range(held.n_folds):
+        rows = np.flatnonzero(held.fold == k)
+        part, scores = held.targets.part(rows), held.scores[rows]
+        own = slice(None) if part.task is None else part.task
+        tables = np.array([answer_counts(part, scores - cut[k][own]) for cut in cuts])
+        if scorer.pooled:
+            tables = tables.sum(axis=2, keepdims=True)
+        losses = []
+        for tp, fp, n_pos, n_neg in tables.transpose(2, 1, 0):
+            if n_pos[0] and n_neg[0]:
+                worst = scorer.metric.losses(np.zeros(1), n_neg[:1].copy(), int(n_pos[0]), int(n_neg[0]))
+                losses.append(scorer.metric.losses(tp.copy(), fp.copy(), int(n_pos[0]), int(n_neg[0])) / worst)
+        if losses:
+            out[:, k] = 1.0 - np.mean(losses, axis=0)
+    return out
+
+
+def answer_counts(targets: Targets, scores: Float) -> Float:
+    """Count the answers of scores that are cut at zero.
+
+    Parameters
+    ----------
+    targets : Targets
+        Labels.
+    scores : ndarray of shape (n_samples, n_tasks) or (n_samples,)
+        Scores; of several classes only the one with the highest is answered yes. Those that are NaN are left out.
+
+    Returns
+    -------
+    ndarray of shape (4, n_tasks)
+        Numbers of true positives, false positives, positives and negatives.
+
+    Examples
+    --------
+    >>> signs = np.array([[1, -1], [-1, -1], [1, 0]], dtype=np.int8)
+    >>> targets = Targets("multilabel", np.arange(2), np.arange(2), signs)
+    >>> answer_counts(targets, np.array([[1.0, 2.0], [1.0, -1.0], [-1.0, 1.0]]))
+    array([[1., 0.],
+           [1., 1.],
+           [2., 0.],
+           [1., 2.]])
+    """
+    signs = np.where(np.isnan(scores), 0, targets.Y)
+    if targets.kind == "multiclass":
+        scores = as_answers(np.where(np.isnan(scores), -np.inf, scores))
+    yes = scores > 0
+    chosen = [yes & (signs > 0), yes & (signs < 0), signs > 0, signs < 0]
+    if targets.task is not None:
+        m = len(targets.names)
+        return np.array([np.bincount(targets.task, weights=which, minlength=m) for which in chosen])
+    return np.array([which.sum(axis=0) for which in chosen], dtype=np.float64)
 
 
 def get_scoring(scoring: Any, metric: Metric, kind: Kind) -> TaskScorer | Callable[..., float]:
@@ -135,3 +252,27 @@ def get_scoring(scoring: Any, metric: Metric, kind: Kind) -> TaskScorer | Callab
         f"scoring must be None, one of smtl's metrics ({', '.join(metric_names())}), or a scorer of scikit-learn's or "
         f"its name, got {scoring!r} instead."
     )
+
+
+def judges_answers(scorer: TaskScorer | Callable[..., float]) -> bool:
+    """Return whether a scorer judges answers, rather than the order of the scores or probabilities.
+
+    Parameters
+    ----------
+    scorer : TaskScorer or callable
+        What `get_scoring` returned.
+
+    Returns
+    -------
+    bool
+        False for a function of one's own: what it looks at is not known.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> judges_answers(TaskScorer(F1())), judges_answers(get_scorer("accuracy")), judges_answers(get_scorer("roc_auc"))
+    (True, True, False)
+    """
+    if isinstance(scorer, TaskScorer):
+        return scorer.metric.judges_answers
+    return getattr(scorer, "_response_method", None) == "predict"  # scikit-learn's scorers have no public word for it

@@ -14,16 +14,17 @@ from sklearn.utils import _safe_indexing
 
 from smtl.estimators.classifier import SMTLClassifier
 from smtl.estimators.held_out import Fold, HeldOut, fold_problems, scores_of
-from smtl.estimators.scoring import Column, TaskScorer, as_answers
+from smtl.estimators.scoring import TaskScorer, columns_of_fold, judges_answers
 from smtl.estimators.targets import Targets
-from smtl.estimators.thresholds import Cuts, choose_cuts
+from smtl.estimators.thresholds import Cuts, Judge, choose_cuts
 from smtl.metrics import Metric
 from smtl.penalties import Penalty
 from smtl.solvers import Solution, solve_path
 
-__all__ = ["Data", "Point", "choose", "columns_of_fold", "search"]
+__all__ = ["Data", "Point", "choose", "forget_losers", "search"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Model: TypeAlias = tuple[Float, Float]
 
 
 @dataclass
@@ -67,13 +68,19 @@ class Point:
     cuts : Cuts or None
         The thresholds that the held-out scores give; None if they were not needed to score the point.
     held : HeldOut or None
-        The held-out scores, where thresholds have still to be chosen on them.
+        The held-out scores; None once they are forgotten.
     coef : ndarray of shape (n_tasks, n_features)
         Weights, averaged over the folds.
     intercept : ndarray of shape (n_tasks,)
         Intercepts, averaged over the folds.
     modelled : ndarray of bool of shape (n_tasks,)
         Whether any fold has a model of the task.
+    guide : ndarray of shape (n_folds,)
+        What points are compared by; the scores, unless a search has a guide.
+    judge : callable or None
+        What one of scikit-learn's scorers says of a fold and its cuts; None where the scorer is another.
+    coarse : bool
+        Whether the models stopped early, for a first look.
     """
 
     candidate: int
@@ -87,15 +94,18 @@ class Point:
     coef: Float
     intercept: Float
     modelled: npt.NDArray[np.bool_]
+    guide: Float
+    judge: Judge | None = None
+    coarse: bool = False
 
     def forget(self) -> None:
         """Empty what is only needed of the chosen point, and is by far the most memory."""
-        self.coef, self.held = np.zeros((0, 0)), None
+        self.coef, self.held, self.judge = np.zeros((0, 0)), None, None
 
     @property
     def known(self) -> Float:
-        """The scores of the folds that have one."""
-        return self.scores[~np.isnan(self.scores)]
+        """What points are compared by, of the folds that have it."""
+        return self.guide[~np.isnan(self.guide)]
 
     @property
     def mean(self) -> float:
@@ -120,6 +130,7 @@ def search(
     threshold: str | float,
     target: Metric,
     cut_later: bool,
+    guide: TaskScorer | None = None,
     with_intercept: bool,
     executor: Executor | None,
     **options: Any,
@@ -141,13 +152,15 @@ def search(
         Ascending values of C.
     scorer : TaskScorer or callable
         What to score by; a callable is one of scikit-learn's scorers.
-    threshold : {"per-task", "shared", "smoothed"} or float
-        How cuts are chosen. A fold is scored with what the other folds choose.
+    threshold : str or float
+        How cuts are chosen; see `choose_cuts`. A fold is scored with what the other folds choose. With ``"auto"`` it is
+        the rule that is fastest for the score; whoever keeps a point can try the others.
     target : Metric
         What they are chosen for.
     cut_later : bool
-        Whether to choose no cuts where the score does not need them, which takes long for many tasks. The points then
-        hold their scores, for whoever keeps a point to choose them.
+        Whether to choose no cuts where the score does not need them, which takes long for many tasks.
+    guide : TaskScorer or None
+        A score of the order by which points are compared instead.
     executor : Executor or None
         To run folds side by side.
     **options
@@ -167,34 +180,70 @@ def search(
         models = [_weights(solution, X.shape[1]) for solution in solutions]
         scores = [scores_of(X, targets, fold, *model) for fold, model in zip(folds, models, strict=True)]
         held = HeldOut(targets, folds, scores)
-        ranks = isinstance(scorer, TaskScorer) and not scorer.metric.judges_answers
-        cuts = None if ranks and cut_later else choose_cuts(held, threshold, metric, target)
-        values = []
-        for k, fold in enumerate(folds):
-            if isinstance(scorer, TaskScorer):
-                cut = np.zeros(held.n_tasks) if ranks or cuts is None else cuts.by_fold[k]
-                values.append(scorer(columns_of_fold(held, k, cut, answers=not ranks)))
-            else:
-                assert cuts is not None
-                model = _model(data, metric, fold, *models[k], cuts.by_fold[k])
-                test = fold.test
-                if targets.Y.ndim == 2 and targets.kind != "multilabel":
-                    test = test[(targets.Y[test] != 0).any(axis=1)]  # scikit-learn's scorers know no NaN
-                values.append(float(scorer(model, X[test], _safe_indexing(data.y, test))))
+        judge = None if isinstance(scorer, TaskScorer) else _judge(scorer, data, metric, folds, models)
+        cuts, values = _scored(held, scorer, judge, threshold, metric, target, cut_later=cut_later)
         coef, intercept, modelled = _mean_model(targets, folds, models, X.shape[1])
         yield Point(
             candidate,
             float(C),
-            np.array(values),
+            values,
             np.array([np.nan if s is None else s.certificate.gap for s in solutions]),
             np.array([0 if s is None else s.n_iter for s in solutions]),
             time.perf_counter() - started,
             cuts,
-            held if cuts is None else None,
+            held,
             coef,
             intercept,
             modelled,
+            values if guide is None else _ranked(held, guide),
+            judge,
         )
+
+
+def _ranked(held: HeldOut, scorer: TaskScorer) -> Float:
+    """Return what a score of the order says of each fold."""
+    none = np.zeros(held.n_tasks)
+    return np.array([scorer(columns_of_fold(held, k, none, answers=False)) for k in range(held.n_folds)])
+
+
+def _scored(
+    held: HeldOut,
+    scorer: TaskScorer | Callable[..., float],
+    judge: Judge | None,
+    threshold: str | float,
+    metric: Metric,
+    target: Metric,
+    *,
+    cut_later: bool,
+) -> tuple[Cuts | None, Float]:
+    """Return the cuts, and the scores of the folds."""
+    folds = range(held.n_folds)
+    if threshold == "auto":
+        threshold = "calibrated" if isinstance(scorer, TaskScorer) and scorer.pooled else "per-task"
+    if judge is not None:
+        cuts = choose_cuts(held, threshold, metric, target)
+        return cuts, np.array([judge(k, cuts.by_fold[k]) for k in folds])
+    assert isinstance(scorer, TaskScorer)
+    if not judges_answers(scorer):
+        ranked = _ranked(held, scorer)
+        return None if cut_later else choose_cuts(held, threshold, metric, target), ranked
+    cuts = choose_cuts(held, threshold, metric, target, scorer)
+    return cuts, np.array([scorer(columns_of_fold(held, k, cuts.by_fold[k], answers=True)) for k in folds])
+
+
+def _judge(
+    scorer: Callable[..., float], data: Data, metric: Metric, folds: Sequence[Fold], models: Sequence[Model]
+) -> Judge:
+    """Return what one of scikit-learn's scorers says of a fold and its cuts."""
+
+    def judge(k: int, cut: Float) -> float:
+        test, targets = folds[k].test, data.targets
+        if targets.Y.ndim == 2 and targets.kind != "multilabel":
+            test = test[(targets.Y[test] != 0).any(axis=1)]  # scikit-learn's scorers know no NaN
+        model = _model(data, metric, folds[k], *models[k], cut)
+        return float(scorer(model, data.X[test], _safe_indexing(data.y, test)))
+
+    return judge
 
 
 def choose(points: Sequence[Point], selection: str) -> Point:
@@ -205,20 +254,40 @@ def choose(points: Sequence[Point], selection: str) -> Point:
     points : list of Point
         In ascending order of C for each candidate.
     selection : {"best", "1se"}
-        The best mean score (the least such C), or the least C of the same candidate whose mean score is within one
-        standard error of it.
+        The best mean of what points are compared by (the least such C); or the least C of the same candidate whose
+        mean is within one standard error of it.
 
     Returns
     -------
     Point
         One of them.
     """
+    closely = [point for point in points if not point.coarse]
+    points = closely or points  # a first look decides only if there was no time for more
     best = max(points, key=lambda point: point.mean)  # the first of equals
     if selection == "best":
         return best
     return next(
         point for point in points if point.candidate == best.candidate and point.mean >= best.mean - best.standard_error
     )
+
+
+def forget_losers(points: Sequence[Point], selection: str) -> None:
+    """Empty the points that can no longer be chosen.
+
+    Parameters
+    ----------
+    points : list of Point
+        Those that are done.
+    selection : {"best", "1se"}
+        How one will be chosen.
+    """
+    leader = choose(points, "best")
+    # With "1se" an earlier C of the leading candidate may be chosen, and the one being searched may lead yet.
+    open_to = set() if selection == "best" else {leader.candidate, points[-1].candidate}
+    for point in points:
+        if point is not leader and point.candidate not in open_to:
+            point.forget()
 
 
 def _path(fold: Fold, Cs: Float, **options: Any) -> Iterator[Solution | None]:
@@ -233,36 +302,6 @@ def _weights(solution: Solution | None, n_features: int) -> tuple[Float, Float]:
     if solution is None:
         return np.zeros((n_features, 0)), np.zeros(0)
     return solution.certificate.W, solution.certificate.intercept
-
-
-def columns_of_fold(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list[Column]:
-    """Return what a `TaskScorer` judges of one fold.
-
-    Parameters
-    ----------
-    held : HeldOut
-        Held-out scores.
-    k : int
-        The fold.
-    cut : ndarray of shape (n_tasks,)
-        What is taken off the scores, so that the cut is at zero.
-    answers : bool
-        Whether answers are judged: of several classes only the one with the highest score is answered yes.
-
-    Returns
-    -------
-    list of (labels, scores)
-        One pair a task.
-    """
-    rows = np.flatnonzero(held.fold == k)
-    part = held.targets.part(rows)
-    if part.task is not None:
-        scores = held.scores[rows] - cut[part.task]
-        return [(part.column(i), scores) for i in range(held.n_tasks)]
-    scores = held.scores[rows] - cut
-    if part.kind == "multiclass" and answers:
-        scores = as_answers(np.where(np.isnan(scores), -np.inf, scores))
-    return list(zip(part.Y.T, scores.T, strict=True))
 
 
 def _model(data: Data, metric: Metric, fold: Fold, W: Float, intercept: Float, cut: Float) -> SMTLClassifier:

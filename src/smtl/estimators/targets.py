@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from smtl.tasks import OwnRows, SharedRows, Tasks
 
-__all__ = ["Kind", "Targets", "read_labels", "read_targets", "task_numbers"]
+__all__ = ["Kind", "Targets", "read_labels", "read_offset", "read_targets", "task_numbers", "tasks_in_words"]
 
 Kind: TypeAlias = Literal["binary", "multiclass", "multilabel", "tasks"]
 
@@ -36,6 +36,10 @@ class Targets:
         own rows.
     task : ndarray of int64 of shape (n_samples,) or None
         The task of each row, if each task has its own rows.
+    title : str or None
+        What a single yes/no question is called, where its labels have a name.
+    offset : ndarray of the shape of Y or None
+        Scores to start from; see `smtl.solvers.Problem`.
     """
 
     kind: Kind
@@ -43,6 +47,8 @@ class Targets:
     names: npt.NDArray[Any]
     Y: npt.NDArray[np.int8]
     task: npt.NDArray[np.int64] | None = None
+    title: str | None = None
+    offset: npt.NDArray[np.float64] | None = None
 
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the numbers of positives and negatives of each task.
@@ -81,6 +87,21 @@ class Targets:
         n_pos, n_neg = self.counts()
         return np.log((n_pos + 0.5) / (n_neg + 0.5))
 
+    def in_words(self, which: npt.NDArray[Any]) -> str:
+        """Return the beginning of a sentence about some of the tasks, by the names that the user knows.
+
+        Parameters
+        ----------
+        which : ndarray of int64 or bool
+            Which tasks, at least one.
+
+        Returns
+        -------
+        str
+            See `tasks_in_words`.
+        """
+        return tasks_in_words(self.names[which] if self.title is None else np.array([self.title]))
+
     def part(self, rows: npt.NDArray[np.int64]) -> Targets:
         """Return the labels of some of the rows.
 
@@ -94,7 +115,12 @@ class Targets:
         Targets
             The same tasks on these rows.
         """
-        return replace(self, Y=self.Y[rows], task=None if self.task is None else self.task[rows])
+        return replace(
+            self,
+            Y=self.Y[rows],
+            task=None if self.task is None else self.task[rows],
+            offset=None if self.offset is None else self.offset[rows],
+        )
 
     def only(self, rows: npt.NDArray[np.int64]) -> Targets:
         """Return the labels of some of the rows, all others not labelled.
@@ -145,15 +171,72 @@ class Targets:
         """
         if self.task is None:
             return SharedRows(X, self.Y if len(chosen) == self.Y.shape[1] else self.Y[:, chosen])
+        order = self._order(chosen)
+        counts = np.bincount(self.task, minlength=len(self.names))[chosen]
+        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return OwnRows(X if isinstance(order, slice) else X[order], self.Y[order], ptr)
+
+    def flat_offset(self, chosen: npt.NDArray[np.int64]) -> npt.NDArray[np.float64] | None:
+        """Return the offset of some tasks, in the order of the labels in `tasks`.
+
+        Parameters
+        ----------
+        chosen : ndarray of int64
+            The numbers of the tasks.
+
+        Returns
+        -------
+        ndarray or None
+            One task after another; None where there is no offset.
+        """
+        if self.offset is None:
+            return None
+        if self.task is None:
+            return np.ascontiguousarray(self.offset[:, chosen].T).ravel()
+        return self.offset[self._order(chosen)]
+
+    def _order(self, chosen: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | slice:
+        """Return the rows of some tasks, one task after another, where each has its own; a slice if all stand so."""
+        assert self.task is not None
         number = np.full(len(self.names), -1)
         number[chosen] = np.arange(len(chosen))
-        task, y = number[self.task], self.Y
-        if np.any(task < 0) or np.any(np.diff(task) < 0):
-            order = np.argsort(task, kind="stable")
-            order = order[task[order] >= 0]
-            X, task, y = X[order], task[order], y[order]
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(task, minlength=len(chosen)))]).astype(np.int64)
-        return OwnRows(X, y, ptr)
+        task = number[self.task]
+        if np.all(task >= 0) and np.all(np.diff(task) >= 0):
+            return slice(None)
+        order = np.argsort(task, kind="stable")
+        return order[task[order] >= 0]
+
+
+def read_offset(offset: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return given scores to start from as an array, or raise ValueError.
+
+    Parameters
+    ----------
+    offset : array-like
+        Scores.
+    shape : tuple of int
+        The shape that they must have; a single column may be a vector, and a vector a single column.
+
+    Returns
+    -------
+    ndarray
+        Of that shape.
+
+    Examples
+    --------
+    >>> read_offset([0.5, -1.0], (2, 1))
+    array([[ 0.5],
+           [-1. ]])
+    """
+    values = np.asarray(offset, dtype=np.float64)
+    if values.size == np.prod(shape) and 1 in (*values.shape[1:], *shape[1:]):
+        values = values.reshape(shape)
+    if values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(
+            f"offset must be finite scores of shape {shape}, one for each row and task, got shape {values.shape} with "
+            f"{int(np.sum(~np.isfinite(values)))} that are not finite instead."
+        )
+    return values
 
 
 def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
@@ -181,6 +264,8 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
     [[-1, 1], [0, 1]]
     """
     columns = getattr(y, "columns", None)
+    given = getattr(y, "name", None) if columns is None else columns[0] if len(columns) == 1 else None
+    title = given if isinstance(given, str) else None
     if sp.issparse(y):
         y = y.toarray()
     values, labelled = read_labels(y)
@@ -204,7 +289,31 @@ def read_targets(X: Any, y: Any, tasks: Any = None) -> Targets:
         Y[~labelled] = 0
         return Targets("multiclass", classes, classes, Y)
     Y = np.where(labelled, np.where(codes == len(classes) - 1, 1, -1), 0).astype(np.int8)[:, None]
-    return Targets("binary", classes, classes[-1:], Y)
+    return Targets("binary", classes, classes[-1:], Y, title=title)
+
+
+def tasks_in_words(names: npt.NDArray[Any]) -> str:
+    """Return the beginning of a sentence about tasks.
+
+    Parameters
+    ----------
+    names : ndarray
+        Their names, at least one.
+
+    Returns
+    -------
+    str
+        "Task 3 has" or "Tasks 1, 2, ... (17 in all) have".
+
+    Examples
+    --------
+    >>> tasks_in_words(np.array(["jazz", "rock"]))
+    'Tasks jazz, rock (2 in all) have'
+    """
+    shown = ", ".join(str(name) for name in names[:8])
+    if len(names) == 1:
+        return f"Task {shown} has"
+    return f"Tasks {shown}{', ...' if len(names) > 8 else ''} ({len(names)} in all) have"
 
 
 def read_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

@@ -1,24 +1,24 @@
-r"""Cut-offs chosen on held-out scores: one a task, one for all, or in between."""
+r"""Cut-offs chosen on held-out scores: one a task, one for all, in between, or whichever is best."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from smtl.estimators.cut_rules import Rule, best_of_sorted, calibrated_rules, mixed_rules
 from smtl.estimators.held_out import HeldOut
+from smtl.estimators.scoring import TaskScorer, fold_scores
 from smtl.metrics import F1, Metric, get_metric
 
-__all__ = ["Cuts", "best_cut", "choose_cuts", "cut_target"]
+__all__ = ["Cuts", "Judge", "best_cut", "choose_cuts", "cut_target"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# A shared cut is looked for among so many quantiles of the scores of all tasks.
-N_QUANTILES = 500
-# How many positives' worth of trust the shared cut gets against a task's own.
-SMOOTHING = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, np.inf)
+Judge: TypeAlias = Callable[[int, Float], float]
 
 
 def cut_target(metric: Metric, target: str | Metric | None = None) -> Metric:
@@ -77,21 +77,7 @@ def best_cut(y: npt.ArrayLike, s: npt.ArrayLike, metric: Metric | None = None) -
     """
     order = np.argsort(-np.asarray(s, dtype=np.float64), kind="stable")
     target = cut_target(F1() if metric is None else metric)
-    return _best_of_sorted(np.asarray(y)[order] > 0, np.asarray(s, dtype=np.float64)[order], target)
-
-
-def _best_of_sorted(positive: npt.NDArray[np.bool_], scores: Float, target: Metric) -> float:
-    """Return the best cut of scores in descending order."""
-    n, n_pos = len(scores), int(positive.sum())
-    # A cut after the k highest is one only where the next score is lower; after none and after all it always is.
-    cuts = np.concatenate([[0], np.flatnonzero(scores[1:] < scores[:-1]) + 1, [n]])
-    hits = np.concatenate([[0.0], np.cumsum(positive)])[cuts]
-    losses = target.losses(hits, cuts - hits, n_pos, n - n_pos)
-    best = np.flatnonzero(losses <= losses.min() + 1e-12)
-    k = cuts[best[len(best) // 2]]
-    above = scores[k - 1] if k > 0 else scores[0] + 2.0
-    below = scores[k] if k < n else scores[-1] - 2.0
-    return float(0.5 * (above + below))
+    return best_of_sorted(np.asarray(y)[order] > 0, np.asarray(s, dtype=np.float64)[order], target)
 
 
 @dataclass
@@ -111,15 +97,35 @@ class Cuts:
     smoothing : float
         How many positives' worth of trust the shared cut has got: 0 for cuts of each task's own, infinite for a shared
         one.
+    rule : str
+        How the cuts were chosen: "per-task", "shared", "smoothed", "calibrated", "cardinality" or "given".
+
+    Examples
+    --------
+    >>> Cuts(np.zeros(1), np.ones(1), np.array([[0.5], [1.5]]), 0.0, "per-task").spread.round(2)
+    array([0.71])
     """
 
     location: Float
     cut: Float
     by_fold: Float
     smoothing: float
+    rule: str = "given"
+
+    @property
+    def spread(self) -> Float:
+        """The standard deviation of each task's cut over the folds; 0 where there are fewer than two."""
+        return self.by_fold.std(axis=0, ddof=1) if len(self.by_fold) > 1 else np.zeros(len(self.cut))
 
 
-def choose_cuts(held: HeldOut, threshold: str | float, metric: Metric, target: Metric) -> Cuts:
+def choose_cuts(
+    held: HeldOut,
+    threshold: str | float,
+    metric: Metric,
+    target: Metric,
+    scorer: TaskScorer | None = None,
+    judge: Judge | None = None,
+) -> Cuts:
     r"""Choose cut-offs on held-out scores.
 
     With the number :math:`p_i` of a task's positives and the smoothing :math:`\lambda`, a task's cut is
@@ -130,111 +136,67 @@ def choose_cuts(held: HeldOut, threshold: str | float, metric: Metric, target: M
     ----------
     held : HeldOut
         Held-out scores.
-    threshold : {"per-task", "shared", "smoothed"} or float
+    threshold : {"auto", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float
         :math:`\lambda = 0`, :math:`\lambda = \infty`, the :math:`\lambda` that does best when each fold is cut by what
-        the other folds say; or a number, used as it is.
+        the other folds say; one cut of all tasks' log odds (see `smtl.estimators.calibration.logistic_curves`), the
+        best one or the one that says yes as often as all labels do; or a number, used as it is. ``"auto"`` is the best
+        of all these rules when each fold is cut by what the other folds say.
     metric : Metric
         What the models were trained on.
     target : Metric
         What the cuts are to be best for.
+    scorer : TaskScorer, optional
+        What the rules of ``"auto"`` are compared by; by default the mean of ``target`` over the tasks. Where it takes
+        all tasks together, so does the best cut of the log odds.
+    judge : callable, optional
+        ``judge(k, cuts)`` is the score of fold k with cuts of shape (n_tasks,), for ``"auto"`` and a score that is no
+        `TaskScorer`. One cut of the log odds is then also tried at some probabilities.
 
     Returns
     -------
     Cuts
         Cut-offs.
+
+    Examples
+    --------
+    >>> from smtl.estimators.held_out import Fold
+    >>> from smtl.estimators.targets import read_targets
+    >>> from smtl.metrics import Log
+    >>> scores, none = np.array([[2.0], [0.0], [-1.0], [3.0], [1.0], [-2.0]]), np.zeros(0, dtype=np.int64)
+    >>> targets = read_targets(scores, [1, 1, 0, 1, 0, 0])
+    >>> folds = [Fold(none, np.arange(3), none, None), Fold(none, np.arange(3, 6), none, None)]
+    >>> cuts = choose_cuts(HeldOut(targets, folds, [scores[:3], scores[3:]]), "per-task", Log(), F1())
+    >>> cuts.cut, cuts.by_fold.ravel(), cuts.spread.round(2)
+    (array([-0.5]), array([ 2. , -0.5]), array([1.77]))
     """
     n_folds, m = held.n_folds, held.n_tasks
     if not isinstance(threshold, str):
         cut = np.full(m, float(threshold))
         return Cuts(np.zeros(m), cut, np.tile(cut, (n_folds, 1)), 0.0)
-    # All the choices are made n_folds + 1 times: without each fold in turn, and with all of them.
-    own, shared, location, trust = (np.zeros((n_folds + 1, m)) for _ in range(4))
-    columns = [_Column(held, *column) for column in held.columns()]
-    located = threshold != "per-task" and not metric.uses_intercept
-    for k in reversed(range(n_folds + 1)):
-        kept = held.without(k)
-        parts = [column.part(kept) for column in columns]
-        for i, (positive, scores) in enumerate(parts):
-            if 0 < positive.sum() < len(positive):
-                own[k, i], location[k, i] = _own_cut(positive, scores, target, located=located)
-                trust[k, i] = positive.sum()
-            elif k < n_folds:
-                own[k, i], location[k, i] = own[-1, i], location[-1, i]
-            elif not metric.has_cut:
-                blind = _blind_cut(scores, held.targets.column(i))
-                own[k, i], location[k, i] = (0.0, blind) if located else (blind, 0.0)
-        if threshold != "per-task":
-            shared[k] = _shared_cut([(p, s - at) for (p, s), at in zip(parts, location[k], strict=True)], target)
-    choices = {"per-task": (0.0,), "shared": (np.inf,), "smoothed": SMOOTHING}[threshold]
-    mixed = [own if threshold == "per-task" else _mix(own, shared, trust, smoothing) for smoothing in choices]
-    best = 0
-    if len(choices) > 1:
-        best = int(np.argmax([_held_out_score(columns, location + cuts, target) for cuts in mixed]))
-    cuts = mixed[best]
-    return Cuts(location[-1], cuts[-1], (location + cuts)[:-1], float(choices[best]))
+    scorer = TaskScorer(target) if scorer is None else scorer
+    mixed: list[Rule] = []
+    calibrated: list[Rule] = []
+    if threshold not in ("calibrated", "cardinality"):
+        mixed = mixed_rules(held, threshold, metric, target)
+    if threshold in ("auto", "calibrated", "cardinality"):
+        levels = threshold == "auto" and judge is not None
+        calibrated = calibrated_rules(held, target, pooled=scorer.pooled, levels=levels)
+    if threshold == "auto":
+        rules = calibrated + mixed if scorer.pooled else mixed + calibrated
+    else:
+        rules = mixed or [rule for rule in calibrated if rule.name == threshold]
+        scorer, judge = TaskScorer(target), None
+    best = rules[_best_rule(held, rules, scorer, judge)] if len(rules) > 1 else rules[0]
+    if threshold == "auto":
+        return Cuts(np.zeros(m), best.whole[-1], best.whole[:-1], best.smoothing, best.name)
+    return Cuts(best.location[-1], best.cut[-1], best.whole[:-1], best.smoothing, best.name)
 
 
-class _Column:
-    """One task's held-out labels and scores, from the highest score down."""
-
-    def __init__(self, held: HeldOut, places: npt.NDArray[np.int64], y: npt.NDArray[np.int8], scores: Float) -> None:
-        order = np.argsort(-scores, kind="stable")
-        self.places, self.positive, self.scores = places[order], y[order] > 0, scores[order]
-        self.fold = held.fold[self.places]
-
-    def part(self, kept: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Float]:
-        """Return labels and scores of some of all entries."""
-        mine = kept[self.places]
-        return self.positive[mine], self.scores[mine]
-
-
-def _own_cut(positive: npt.NDArray[np.bool_], scores: Float, target: Metric, *, located: bool) -> tuple[float, float]:
-    """Return a task's own cut, less its location, and the location."""
-    n_pos = int(positive.sum())
-    location = float(0.5 * (scores[n_pos - 1] + scores[n_pos])) if located else 0.0
-    return _best_of_sorted(positive, scores, target) - location, location
-
-
-def _blind_cut(scores: Float, labels: npt.NDArray[np.int8]) -> float:
-    """Return the cut that says yes as often as the labels do, for a task without a scored row of one of the classes.
-
-    So it is with a single positive: the one fold that tests it has none to train on.
-    """
-    share = np.mean(labels[labels != 0] > 0) if labels.any() else 0.0
-    return float(np.quantile(scores, 1.0 - share)) if len(scores) else 0.0
-
-
-def _shared_cut(columns: list[tuple[npt.NDArray[np.bool_], Float]], target: Metric) -> float:
-    """Return the cut that is best for the mean over the tasks."""
-    columns = [(positive, scores) for positive, scores in columns if positive.any() and not positive.all()]
-    if not columns:
-        return 0.0
-    everything = np.concatenate([scores for _, scores in columns])
-    cuts = np.unique(np.append(np.quantile(everything, np.linspace(0, 1, N_QUANTILES)), everything.min() - 1.0))
-    total = np.zeros(len(cuts))
-    for positive, scores in columns:
-        said_yes = np.searchsorted(-scores, -cuts, side="left")  # scores above the cut
-        tp = np.concatenate([[0.0], np.cumsum(positive)])[said_yes]
-        n_pos = int(positive.sum())
-        total += target.losses(tp, said_yes - tp, n_pos, len(positive) - n_pos)
-    best = np.flatnonzero(total <= total.min() + 1e-12)
-    return float(cuts[best[len(best) // 2]])
-
-
-def _mix(own: Float, shared: Float, trust: Float, smoothing: float) -> Float:
-    if np.isinf(smoothing):
-        return shared
-    with np.errstate(invalid="ignore"):
-        return np.where(trust > 0.0, (trust * own + smoothing * shared) / (trust + smoothing), shared)
-
-
-def _held_out_score(columns: list[_Column], cuts: Float, target: Metric) -> float:
-    """Return the mean score of the folds, each cut by what the others say."""
-    values = []
-    for i, column in enumerate(columns):
-        for k in np.unique(column.fold):
-            rows = column.fold == k
-            y = np.where(column.positive[rows], 1, -1)
-            if (y > 0).any() and (y < 0).any():
-                values.append(target.score(y, column.scores[rows] - cuts[k, i]))
-    return float(np.mean(values)) if values else 0.0
+def _best_rule(held: HeldOut, rules: list[Rule], scorer: TaskScorer, judge: Judge | None) -> int:
+    """Return the rule that scores best when each fold is cut by what the others say; of equals the first."""
+    if judge is None:
+        scores = fold_scores(held, np.array([rule.whole[:-1] for rule in rules]), scorer)
+    else:
+        scores = np.array([[judge(k, rule.whole[k]) for k in range(held.n_folds)] for rule in rules])
+    known = ~np.isnan(scores).any(axis=0)
+    return int(np.argmax(scores[:, known].mean(axis=1))) if known.any() else 0

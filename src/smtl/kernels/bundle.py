@@ -15,6 +15,8 @@ from numba import njit
 
 from smtl.kernels.simplex_qp import maximise
 
+STEEPER = 1e4  # times the largest squared slope at the time when a factor was set up; beyond, it is set up anew
+
 
 @njit(cache=True, nogil=True, fastmath=True)
 def dot(a, b):
@@ -43,12 +45,13 @@ def w_step(B, C, mu, tol, W, mixed, mixed_delta, G, delta, gram, alpha, size, t,
         for k in range(n):
             linear[k] = C * (delta[i, k] - dot(B[i], G[i, k]))
         scale = C * C / mu
-        if n_active[i] < 0:
-            t[i] = 0.0
-            for k in range(n):
-                t[i] = max(t[i], gram[i, k, k])
-            if t[i] == 0.0:
-                t[i] = 1.0 / scale
+        largest = 0.0
+        for k in range(n):
+            largest = max(largest, gram[i, k, k])
+        # Planes may have come that are far steeper than all before: the factor is of no use then.
+        if n_active[i] < 0 or largest > STEEPER * t[i]:
+            n_active[i] = -1
+            t[i] = largest if largest > 0.0 else 1.0 / scale
         n_active[i] = maximise(
             gram[i], scale, linear, alpha[i], n, tol, max_iter, work, t[i], L[i], active[i], n_active[i]
         )

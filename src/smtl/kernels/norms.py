@@ -78,6 +78,8 @@ def shrink(kind, with_values, W, step):
         shrink_features(W, step)
     elif with_values is not None:
         shrink_values(W, step)
+    elif kind == VALUES:
+        raise ValueError("with_values must be True for singular values, got None instead.")
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -115,6 +117,8 @@ def value(kind, with_values, W):
             total += np.sqrt(square)
     elif with_values is not None:
         total = singular_values(W).sum()
+    elif kind == VALUES:
+        raise ValueError("with_values must be True for singular values, got None instead.")
     return total
 
 
@@ -131,4 +135,6 @@ def dual_norm(kind, with_values, Z):
         largest = np.sqrt(largest)
     elif with_values is not None:
         largest = singular_values(Z)[-1]
+    elif kind == VALUES:
+        raise ValueError("with_values must be True for singular values, got None instead.")
     return largest

@@ -2,6 +2,8 @@ r"""AUC over pairs: the area under the ROC curve."""
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -98,7 +100,7 @@ class AUC(Metric):
         c : ndarray of shape (n,)
             The signed number of inverted pairs of each row, over P N.
         """
-        return plane_of_one(self, scores, y)
+        return plane_of_one(functools.partial(AUC.planes, self), scores, y)
 
     def planes(
         self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float

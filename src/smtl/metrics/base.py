@@ -3,6 +3,7 @@ r"""What a metric must provide: its score, and the oracle of its structured hing
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from smtl.registry import Registered
 
-__all__ = ["Metric", "Planes", "check_scores", "plane_of_one"]
+__all__ = ["Metric", "Planes", "check_scores", "compiled", "plane_of_one"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int8]
@@ -45,6 +46,8 @@ class Metric(Registered, ABC):
         it, and `losses` is there.
     uses_intercept : bool
         Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
+    probability : callable or None
+        The probability of +1 for given scores, where the loss makes scores into log odds or the like.
 
     Notes
     -----
@@ -55,6 +58,8 @@ class Metric(Registered, ABC):
       :math:`c = y - y'`: +2 on a missed positive, -2 on a false positive.
     - `score` is greater for better answers.
     - Parameters of the constructor are kept in attributes of the same name.
+    - What a class declares is true of its own formula. A subclass that overrides the formula and does not say it again
+      has the safe default: see `smtl.registry.Registered`.
 
     Examples
     --------
@@ -79,6 +84,13 @@ class Metric(Registered, ABC):
     has_cut: ClassVar[bool] = True
     judges_answers: ClassVar[bool] = False
     uses_intercept: ClassVar[bool] = True
+    probability: ClassVar[Any] = None
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
+        "planes": ("oracle",),
+        "uses_intercept": ("oracle", "planes"),
+        "judges_answers": ("score",),
+        "probability": ("loss", "oracle", "planes"),
+    }
 
     @abstractmethod
     def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
@@ -241,13 +253,13 @@ def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels
     return s, labels.astype(np.int8)
 
 
-def plane_of_one(metric: Metric, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
+def plane_of_one(planes: Callable[..., Planes], scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
     """Return the oracle of a metric whose `planes` does the work: that of a single task without an intercept.
 
     Parameters
     ----------
-    metric : Metric
-        The metric.
+    planes : callable
+        The method that does the work.
     scores : array-like of shape (n,)
         Scores, finite.
     y : array-like of shape (n,)
@@ -263,10 +275,46 @@ def plane_of_one(metric: Metric, scores: npt.ArrayLike, y: npt.ArrayLike) -> tup
     Examples
     --------
     >>> from smtl.metrics import AUC
-    >>> plane_of_one(AUC(), [0.0, 0.0], [1, -1])
+    >>> plane_of_one(AUC().planes, [0.0, 0.0], [1, -1])
     (1.0, array([ 1., -1.]))
     """
     s, labels = check_scores(scores, y)
     ptr = np.array([0, len(s)])
-    delta, c, _ = metric.planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
+    delta, c, _ = planes(s, labels, ptr, shift=np.zeros(1), with_intercept=False, eps=0.0)
     return float(delta[0]), c
+
+
+def compiled(what: str, compiler: Callable[[Any], Any], formula: Any) -> Any:
+    """Return a formula in compiled form, or raise ValueError with what a formula may use.
+
+    Parameters
+    ----------
+    what : str
+        What the formula is, for the message.
+    compiler : callable
+        What compiles it at once, such as ``numba.njit(signature)``.
+    formula : callable
+        The formula.
+
+    Returns
+    -------
+    callable
+        The compiled one.
+
+    Examples
+    --------
+    >>> from numba import float64, njit
+    >>> compiled("half", njit(float64(float64)), lambda x: 0.5 * x)(3.0)
+    1.5
+    """
+    from numba.core.errors import NumbaError
+
+    try:
+        return compiler(formula)
+    except NumbaError as error:
+        cause = " ".join(str(error).split())
+        raise ValueError(
+            f"{what} must be plain arithmetic on its arguments and on numbers (if, min, max, abs and the functions of "
+            f"math are fine; strings, lists, other methods and other objects are not), to be compiled. What numba says "
+            f"of it: {cause[:600]}"
+        ) from error

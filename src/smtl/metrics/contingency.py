@@ -2,6 +2,7 @@ r"""Metrics that are a function of the contingency table: write the formula, get
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections import namedtuple
 from numbers import Real
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_one
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, compiled, plane_of_one
 
 __all__ = ["ContingencyMetric"]
 
@@ -33,7 +34,7 @@ class ContingencyMetric(Metric):
     ----------
     concave_in_fp : bool
         Set it to True where, for every fixed ``tp``, the formula is concave in ``fp`` (linear is enough). The oracle
-        then takes :math:`O(n \log n)`, otherwise :math:`O(PN)`.
+        then takes :math:`O(n \log n)`, otherwise :math:`O(PN)`. A subclass that overrides `delta` has to set it again.
 
     Examples
     --------
@@ -54,6 +55,14 @@ class ContingencyMetric(Metric):
 
     judges_answers: ClassVar[bool] = True
     concave_in_fp: ClassVar[bool] = False
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
+        "concave_in_fp": ("delta",),
+        "oracle": ("delta",),
+        "planes": ("delta",),
+        "losses": ("delta",),
+        "score": ("delta",),
+        "check_task": ("delta",),
+    }
 
     @abstractmethod
     def delta(self, tp: float, fp: float, fn: float, tn: float) -> float:
@@ -113,7 +122,7 @@ class ContingencyMetric(Metric):
         c : ndarray of shape (n,)
             +2 on missed positives, -2 on false positives, 0 elsewhere.
         """
-        return plane_of_one(self, scores, y)
+        return plane_of_one(functools.partial(ContingencyMetric.planes, self), scores, y)
 
     def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
         r"""Return :math:`\Delta` of each of many contingency tables of one task.
@@ -184,26 +193,35 @@ class ContingencyMetric(Metric):
         return delta, c, value
 
     def _compiled(self) -> Any:
-        """Return `delta` in compiled form, with the numbers of this instance's attributes built in."""
-        parameters = {}
-        for name, value in vars(self).items():
-            if not isinstance(value, Real):
-                raise ValueError(
-                    f"{name} of {self!r} must be a number for delta to be compiled, got {value!r} instead."
-                )
-            parameters[name] = float(value)
-        key = (type(self).delta, *parameters.items())
+        """Return `delta` in compiled form, with the numbers of the attributes that it uses built in."""
+        formula = type(self).delta
+        parameters = self._parameters()
+        key = (formula, *parameters.items())
         if key not in _COMPILED:
             from numba import cfunc, float64, njit
 
             # Compiled code reads `self.beta` from a named tuple as well as from an instance.
             self_ = namedtuple("self_", list(parameters))(**parameters)
-            delta = njit(error_model="numpy")(type(self).delta)
+            delta = njit(error_model="numpy")(formula)
 
             # A plain C function is handed to compiled code in a third of the time that one of numba's own takes.
-            @cfunc(float64(float64, float64, float64, float64))  # type: ignore[untyped-decorator, unused-ignore]
-            def formula(tp, fp, fn, tn):  # type: ignore[no-untyped-def]
+            def table(tp, fp, fn, tn):  # type: ignore[no-untyped-def]
                 return delta(self_, tp, fp, fn, tn)
 
-            _COMPILED[key] = formula
+            _COMPILED[key] = compiled(f"delta of {self!r}", cfunc(float64(float64, float64, float64, float64)), table)
         return _COMPILED[key]
+
+    def _parameters(self) -> dict[str, float]:
+        """Return the numbers that the formula reads from the instance or its class."""
+        code = getattr(type(self).delta, "__code__", None)
+        used = {*getattr(code, "co_names", ()), *vars(self)}
+        parameters = {}
+        for name in sorted(used):
+            value = getattr(self, name, None)
+            if isinstance(value, Real):
+                parameters[name] = float(value)
+            elif name in vars(self):
+                raise ValueError(
+                    f"{name} of {self!r} must be a number for delta to be compiled, got {value!r} instead."
+                )
+        return parameters

@@ -2,13 +2,14 @@ r"""Metrics that are a sum over rows of a convex loss of the margin."""
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_one
+from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, compiled, plane_of_one
 
 __all__ = ["PointwiseMetric"]
 
@@ -37,6 +38,8 @@ class PointwiseMetric(Metric):
     ...         return float(np.mean((np.asarray(y) > 0) == (np.asarray(s) > 0)))
     >>> check_metric(SquaredHinge())
     """
+
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {"oracle": ("loss",), "planes": ("loss",)}
 
     @staticmethod
     @abstractmethod
@@ -73,7 +76,7 @@ class PointwiseMetric(Metric):
         c : ndarray of shape (n,)
             The plane's coefficients.
         """
-        return plane_of_one(self, scores, y)
+        return plane_of_one(functools.partial(PointwiseMetric.planes, self), scores, y)
 
     def planes(
         self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
@@ -103,5 +106,6 @@ class PointwiseMetric(Metric):
         if loss not in _COMPILED:
             from numba import float64, njit, types
 
-            _COMPILED[loss] = njit(types.UniTuple(float64, 2)(float64), error_model="numpy")(loss)
+            signature = types.UniTuple(float64, 2)(float64)
+            _COMPILED[loss] = compiled(f"loss of {self!r}", njit(signature, error_model="numpy"), loss)
         return _COMPILED[loss]

@@ -49,7 +49,6 @@ class Penalty(Registered, ABC):
     kernel : tuple of str and float, or None
         Which of the norms of `smtl.kernels.norms` it is ("nothing", "entries", "features" or "values"), and the weight
         of the ridge term beside it, so that iterations can be compiled; None to have its methods called each time.
-        It is not inherited.
 
     Notes
     -----
@@ -81,12 +80,15 @@ class Penalty(Registered, ABC):
     """
 
     known: ClassVar[dict[str, type[Any]]] = {}
+    # A class that changes the formula has to give prox and conjugate again; its bound comes from the conjugate.
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
+        "prox": ("value",),
+        "conjugate": ("value",),
+        "lower_bound": ("value", "conjugate"),
+        "like": ("value", "prox"),
+        "kernel": ("value", "prox", "conjugate", "lower_bound"),
+    }
     kernel: tuple[str, float] | None = None
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "kernel" not in vars(cls):
-            cls.kernel = None  # a subclass of L21 may have another prox: what it does not say itself is not known
 
     @abstractmethod
     def value(self, W: Array) -> float:
@@ -215,6 +217,16 @@ class Norm(Penalty):
     l11 [3. 4. 0. 1.] 8.0 4.0
     l21 [5. 1.] 6.0 5.0
     """
+
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
+        "value": ("spectrum",),
+        "prox": ("spectrum",),
+        "dual_norm": ("spectrum", "value"),
+        "conjugate": ("spectrum", "dual_norm"),
+        "lower_bound": ("spectrum", "dual_norm", "conjugate"),
+        "spectrum": ("value",),
+        "kernel": ("spectrum", "dual_norm"),
+    }
 
     @abstractmethod
     def spectrum(self, W: Array) -> npt.NDArray[np.float64]:

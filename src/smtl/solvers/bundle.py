@@ -44,9 +44,13 @@ Float: TypeAlias = npt.NDArray[np.float64]
 INNER_TOL_FIRST, INNER_TOL_LAST = 3e-2, 1e-3
 # So many passes are those of plain ADMM, unless there are planes to start with.
 FIRST_PASSES = 8
-# The level method's iterations a pass: so many for the bound, at most so many for the next point, which is near enough
-# when the last one has moved it by this part of its distance from the centre.
-BOUND_STEPS, NEXT_STEPS, NEXT_TOL = 10, 25, 0.1
+# The level method's iterations for the bound, before it is looked at.
+BOUND_STEPS = 10
+# Its iterations for the next point are at most this many, and one more for each pass so far. The point is near enough
+# when the last one has moved it by this part of its distance from the centre; the longer it takes, the more exactly.
+NEXT_STEPS = 25
+NEXT_TOL = 0.1
+NEXT_TOL_FROM = 30  # passes from which on that part falls, as one over their number
 # As many again, up to so often, while the planes promise a bound that is high enough: each time saves a pass if it is.
 # But beyond the first few times no more than cost this part of a pass.
 FEW_ROUNDS, ROUNDS, PART_OF_A_PASS = 3, 10, 0.6
@@ -129,7 +133,7 @@ def solve_bundle(problem: Problem, *, tol: float, max_iter: int, start: Start, v
                 ahead = Ahead(Master(problem, bundle, 1, bound.S, bound.Z, bound.mu), certificate.W, rho)
             mean = mean + max(MEAN_RATE, 3.0 / (n_iter + 3)) * (bound.S - mean)
             if ahead:
-                here = ahead.look(certificate, C * inner_tol)
+                here = ahead.look(certificate, C * inner_tol, n_iter)
                 rho = ahead.rho
             elif n_iter >= MEAN_FROM and (n_iter + 1) % MEAN_EVERY == 0:
                 here = problem.like(mean, bound.S)
@@ -162,10 +166,11 @@ class Ahead:
         self.rho = rho or master.mu
         self.searching = rho is None  # and then it may be far too large, and is lowered faster
 
-    def look(self, certificate: Certificate, tol: float) -> Float:
-        """Return the next point; the certificate takes in what was found on the way."""
+    def look(self, certificate: Certificate, tol: float, n_iter: int) -> Float:
+        """Return the next point, after so many passes; the certificate takes in what was found on the way."""
         master, problem = self.master, self.master.problem
-        mixed = master.steps(NEXT_STEPS, tol, self.centre, self.rho, NEXT_TOL)
+        near = NEXT_TOL * min(NEXT_TOL_FROM / n_iter, 1.0)
+        mixed = master.steps(NEXT_STEPS + n_iter, tol, self.centre, self.rho, near)
         certificate.see_planes(problem, *mixed)
         self.centre = master.S
         gap = certificate.objective - certificate.bound

@@ -7,9 +7,9 @@ For any convex combination of planes per task, with slopes G and offsets d,
 since each combination lies below its task's loss, and the scale s mixes in the zero plane of the true answer. The
 planes of a task with an intercept lie below its loss for every intercept, so the bound holds for an unpenalised one.
 
-A bound above the objective of any weights proves that something is wrong: a plane above its loss, or a conjugate that is
-not the penalty's. It raises `FalseCertificateError`. What rounding can do is told apart: `ROUNDING` of the objective, and
-`ROUNDING_OF_TERMS` of :math:`C \sum_i |d_i|`, from which the bound is made.
+A bound above the objective of any weights proves that something is wrong: a plane above its loss, or a conjugate that
+is not the penalty's. It raises `FalseCertificateError`. What rounding can do is told apart: `ROUNDING` of the
+objective, and `ROUNDING_OF_TERMS` of :math:`C \sum_i |d_i|`, from which the bound is made.
 
 A mixture of combinations is a combination. The best one so far, mixed with a part of the newest, is mostly better than
 either: the newest ones swing around what satisfies the penalty's constraint. It saves nearly a third of the passes.

@@ -110,9 +110,8 @@ def solve_paper(
         if is_due(n_iter):
             mu *= balance(primal, dual)
         mu = max(mu, least_mu / (1.0 + n_iter / 100.0))
-    return Solution(
-        certificate, history.as_dict(), n_iter, certificate.gap <= tol, Start(S, Z, shift, mu, losses=problem.losses)
-    )
+    end = Start(S, Z, shift, mu, losses=problem.losses)
+    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
 
 
 def frank_wolfe(

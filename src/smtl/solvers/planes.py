@@ -13,8 +13,8 @@ __all__ = ["Bundle", "Mixed"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# A plane is dropped when it has been without weight for so many passes.
-KEEP = 20
+KEEP = 20  # passes for which a plane is kept at least when it has no weight
+KEEP_PART = 1.0 / 3.0  # the part of all passes for which it is: what takes long goes in circles if it forgets too soon
 # The factors of the W-steps are set up anew after so many planes, before rounding errors add up.
 REBUILD = 25
 
@@ -79,7 +79,8 @@ class Bundle:
         """Drop what is no longer useful and add one plane to each task."""
         from smtl.kernels import bundle
 
-        bundle.forget(KEEP, *self.arrays, self.size, self.active, self.n_active)
+        keep = max(KEEP, int(KEEP_PART * self.n_added))
+        bundle.forget(keep, *self.arrays, self.size, self.active, self.n_active)
         self.n_added += 1
         if self.n_added % REBUILD == 0:
             self.n_active[:] = -1

@@ -27,6 +27,7 @@ from smtl.baselines import (
     RAkEL,
 )
 from smtl.baselines._multilabel import OneClassTolerant, seeded
+from tests.seeds import new_rng
 
 METHODS = [
     BinaryRelevance(),
@@ -46,7 +47,7 @@ every_method_with_base = pytest.mark.parametrize("method", WITH_BASE, ids=repr)
 
 @pytest.fixture
 def seed():
-    return int(np.random.default_rng().integers(2**31 - 1))
+    return int(new_rng().integers(2**31 - 1))
 
 
 @pytest.fixture
@@ -197,7 +198,7 @@ def test_a_base_without_probabilities_will_do(method, data, seed):
 @every_method_with_base
 def test_missing_features_are_left_to_the_base(method, data):
     X, Y = data
-    X = np.where(np.random.default_rng().random(X.shape) < 0.1, np.nan, X)
+    X = np.where(new_rng().random(X.shape) < 0.1, np.nan, X)
     model = clone(method).set_params(estimator=HistGradientBoostingClassifier(max_iter=2))
     if isinstance(method, EnsembleOfClassifierChains):  # scikit-learn's ClassifierChain does not
         with pytest.raises(ValueError, match="Input X contains NaN"):

@@ -6,11 +6,12 @@ import scipy.sparse as sp
 from sklearn.datasets import make_multilabel_classification
 
 from smtl.baselines import AdaBoostMH
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, Y = make_multilabel_classification(60, 6, n_classes=4, random_state=rng.integers(2**31))
     X = np.round(X - 3 + rng.normal(size=X.shape), rng.integers(3))  # negative numbers, zeros and ties
     return X, Y

@@ -6,10 +6,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 
 from smtl.baselines import BinaryRelevance
+from tests.seeds import new_rng
 
 
 def test_is_multi_output_classifier():
-    X, Y = make_multilabel_classification(random_state=int(np.random.default_rng().integers(2**31 - 1)))
+    X, Y = make_multilabel_classification(random_state=int(new_rng().integers(2**31 - 1)))
     base = LogisticRegression(max_iter=1000)
     ours, theirs = BinaryRelevance(base).fit(X, Y), MultiOutputClassifier(base).fit(X, Y)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))

@@ -8,13 +8,12 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.tree import DecisionTreeClassifier
 
 from smtl.baselines import EnsembleOfClassifierChains
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    return make_multilabel_classification(
-        120, 6, n_classes=5, random_state=int(np.random.default_rng().integers(2**31 - 1))
-    )
+    return make_multilabel_classification(120, 6, n_classes=5, random_state=int(new_rng().integers(2**31 - 1)))
 
 
 @pytest.mark.parametrize("order", [None, [3, 0, 4, 2, 1]])
@@ -45,7 +44,7 @@ def test_orders_and_samples_are_random(data):
 
 
 def test_a_label_may_be_constant_in_a_sample():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, Y = rng.normal(size=(40, 3)), np.zeros((40, 3), dtype=int)
     Y[0, 0] = 1  # in about a third of the samples it is not
     Y[:20, 1] = Y[10:30, 2] = 1

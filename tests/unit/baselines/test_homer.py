@@ -9,11 +9,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from smtl.baselines import HOMER, BinaryRelevance, EnsembleOfClassifierChains, LabelPowerset
 from smtl.baselines.homer import _assign, balanced_kmeans
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def seed():
-    return int(np.random.default_rng().integers(2**31 - 1))
+    return int(new_rng().integers(2**31 - 1))
 
 
 @pytest.fixture

@@ -7,13 +7,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from smtl.baselines import LabelPowerset
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    return make_multilabel_classification(
-        150, 6, n_classes=4, random_state=int(np.random.default_rng().integers(2**31 - 1))
-    )
+    return make_multilabel_classification(150, 6, n_classes=4, random_state=int(new_rng().integers(2**31 - 1)))
 
 
 def test_is_a_classifier_of_sets(data):

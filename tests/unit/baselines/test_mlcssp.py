@@ -9,11 +9,12 @@ from sklearn.svm import LinearSVC
 
 from smtl.baselines import MLCSSP, BinaryRelevance, LabelPowerset
 from smtl.baselines.mlcssp import leverage_scores
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def seed():
-    return int(np.random.default_rng().integers(2**31 - 1))
+    return int(new_rng().integers(2**31 - 1))
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_default_number_of_labels(data):
     X, Y = data
     assert len(MLCSSP().fit(X, Y).labels_) == 4
     assert len(MLCSSP().fit(X, Y[:, :3]).labels_) == 3
-    rng = np.random.default_rng()
+    rng = new_rng()
     assert len(MLCSSP(_Nothing()).fit(X, rng.integers(2, size=(150, 60))).labels_) == 6
 
 

@@ -7,8 +7,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from smtl import SMTLClassifier
 from smtl.baselines import MTLClassifier
+from tests.seeds import new_rng
 
-SEED = int(np.random.default_rng().integers(2**32))
+SEED = int(new_rng().integers(2**32))
 
 
 def data():

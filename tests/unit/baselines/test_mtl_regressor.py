@@ -13,8 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from smtl.baselines import MTLRegressor, MTLRegressorClassifier
 from smtl.kernels.coordinate import shrink_row
 from smtl.penalties import get_penalty
+from tests.seeds import new_rng
 
-SEED = int(np.random.default_rng().integers(2**32))
+SEED = int(new_rng().integers(2**32))
 NORMS = ["l11", "l21", "trace"]
 
 

@@ -10,11 +10,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from smtl.baselines import BinaryRelevance, LabelPowerset, RAkEL
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def seed():
-    return int(np.random.default_rng().integers(2**31 - 1))
+    return int(new_rng().integers(2**31 - 1))
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from smtl.baselines import ThresholdedLogistic
+from tests.seeds import new_rng
 
-SEED = int(np.random.default_rng().integers(2**32))
+SEED = int(new_rng().integers(2**32))
 CS = [0.003, 0.1, 3.0]
 
 

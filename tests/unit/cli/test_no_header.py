@@ -5,11 +5,13 @@ import shlex
 import numpy as np
 import pytest
 
+from tests.seeds import new_rng
+
 
 @pytest.fixture
 def plain(command, tmp_path):
     """Train on a table of four features, a label, and neither names nor commas; return the table."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((80, 4))
     table = np.column_stack([X, (X[:, 0] + 0.3 * rng.standard_normal(80) > 0)])
     table[:2, 4] = 0, 1

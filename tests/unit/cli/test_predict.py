@@ -11,6 +11,7 @@ import pytest
 
 from smtl.datasets import Dataset, read_csv, write_csv, write_svmlight
 from smtl.model import load_model
+from tests.seeds import new_rng
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,7 @@ def test_models_of_tasks_with_their_own_rows(command, fails, tmp_path):
 
 
 def test_the_label_of_tasks_with_their_own_rows_is_passed_over(command, tmp_path):
-    rng = np.random.default_rng()
+    rng = new_rng()
     rows = [
         {"a": repr(x), "site": site, "ill": int(x > 0)} for x in rng.normal(size=40).tolist() for site in ("-", "s")
     ]

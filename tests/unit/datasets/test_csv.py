@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtl.datasets import Dataset, DatasetError, csv_cells, read, read_csv, write_csv
+from tests.seeds import new_rng
 
 TABLE = "a,k,p,q\n1.5,x,1,0\n,y,0,1\n-2e3,x,true,False\n"
 
@@ -124,7 +125,7 @@ def test_what_stands_for_a_missing_value(tmp_path, text):
 @pytest.mark.parametrize("n_missing", [0, 100])
 def test_numbers_below_something_else_are_no_nominal_column(tmp_path, monkeypatch, n_missing):
     monkeypatch.setattr(csv_cells, "_CELLS", 64)  # the fault is told after its lines were forgotten
-    rng = np.random.default_rng()
+    rng = new_rng()
     cells = ["oops", *(f"{value:.3f}" for value in rng.normal(size=300)), "oops"]
     path = make(tmp_path, "b,k,label:y\n" + "1,,0\n" * n_missing + "".join(f"1,{cell},0\n" for cell in cells))
     line = 2 + n_missing

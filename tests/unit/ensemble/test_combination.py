@@ -9,12 +9,13 @@ from sklearn.linear_model import LogisticRegression
 from smtl.ensemble.combination import combine, shared_weights, standardise
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.targets import read_targets
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def drawn():
     """Scores of three learners for two tasks: a good one, a copy of it with noise, and one that is always wrong."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     task = rng.integers(0, 2, 400)
     truth = rng.standard_normal(400)
     y = np.where(rng.random(400) < expit(1.5 * truth - np.array([0.0, 1.0])[task]), 1, -1)
@@ -54,7 +55,7 @@ def test_weights_are_the_optimum(drawn):
     )
     assert found <= other.fun + 1e-2
     assert other.fun <= found + 0.5  # from some starts BFGS ends a little above
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(200):
         step = rng.standard_normal(5) * 0.05
         around = np.maximum(weights + step[:3], 0.0)
@@ -89,7 +90,7 @@ def held_out(scores, Y):
 
 
 def test_a_combination_gives_log_odds_with_the_right_mean():
-    rng = np.random.default_rng()
+    rng = new_rng()
     S = rng.standard_normal((600, 3))
     Y = (rng.random((600, 3)) < expit(2 * S - [0.0, 1.0, 2.0])).astype(int)
     Y[0], Y[1] = 0, 1

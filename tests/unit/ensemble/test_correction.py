@@ -10,10 +10,11 @@ from smtl.ensemble.combination import combine
 from smtl.ensemble.correction import Correction, fit_correction, score_features
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.targets import read_targets
+from tests.seeds import new_rng
 
 
 def held_out(scores, Y, tasks=None, n_folds=4):
-    fold = np.random.default_rng().permutation(np.arange(len(Y)) % n_folds)
+    fold = new_rng().permutation(np.arange(len(Y)) % n_folds)
     none = np.zeros(0, dtype=np.int64)
     folds = [Fold(none, np.flatnonzero(fold == k), none, None) for k in range(n_folds)]
     return HeldOut(read_targets(Y, Y, tasks), folds, [scores[one.test] for one in folds])
@@ -22,7 +23,7 @@ def held_out(scores, Y, tasks=None, n_folds=4):
 @pytest.fixture
 def tied():
     """Two tasks with the same labels: the scores of the first are good, those of the second say nothing."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     S = rng.standard_normal((800, 2))
     y = (rng.random(800) < expit(3.0 * S[:, 0])).astype(int)
     return S, np.column_stack([y, y])
@@ -43,7 +44,7 @@ def test_a_task_learns_from_another(tied):
 
 
 def test_noise_is_not_corrected():
-    rng = np.random.default_rng()
+    rng = new_rng()
     kept = 0
     for _ in range(10):
         S = rng.standard_normal((200, 3))
@@ -74,7 +75,7 @@ def test_the_final_model_is_the_optimum(tied, monkeypatch):
 
 def test_an_offset_is_what_was_there_before():
     """Scores that are log odds already leave nothing to add."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     p = rng.uniform(0.1, 0.9, (4000, 2))
     Y = (rng.random((4000, 2)) < p).astype(int)
     held = held_out(logit(p), Y)
@@ -85,7 +86,7 @@ def test_an_offset_is_what_was_there_before():
 
 
 def test_own_rows_have_the_offset_of_their_own_task():
-    rng = np.random.default_rng()
+    rng = new_rng()
     n = 600
     site = rng.permutation(np.repeat(["a", "b", "c"], n // 3))
     s = rng.standard_normal((n, 2))

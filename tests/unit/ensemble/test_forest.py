@@ -8,11 +8,12 @@ from sklearn.metrics import roc_auc_score
 
 from smtl.ensemble.learners.forest import FLOOR, CoarseForestLearner, ForestLearner
 from smtl.estimators.targets import read_targets
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def drawn():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((400, 5))
     Y = np.column_stack([X[:, 0] * X[:, 1] > 0, X[:, 2] > 0.5, X[:, 0] + X[:, 3] > 1]).astype(float)
     Y[0], Y[1] = 0, 1
@@ -32,7 +33,7 @@ def test_it_is_as_good_as_a_forest_of_classifiers(drawn):
 @pytest.mark.parametrize("kind", [ForestLearner, CoarseForestLearner])
 def test_leaves_count_labelled_rows_only(drawn, kind):
     X, Y = drawn
-    rng = np.random.default_rng()
+    rng = new_rng()
     holes = np.where(rng.random(Y.shape) < 0.5, np.nan, Y)
     holes[0], holes[1] = 0, 1
     learner = kind(n_trees=5)
@@ -51,7 +52,7 @@ def test_leaves_count_labelled_rows_only(drawn, kind):
 
 def test_missing_labels_cost_little(drawn):
     X, Y = drawn
-    rng = np.random.default_rng()
+    rng = new_rng()
     holes = np.where(rng.random((250, 3)) < 0.4, np.nan, Y[:250])
     holes[0], holes[1] = 0, 1
     learner = ForestLearner(n_trees=50)

@@ -11,11 +11,12 @@ from sklearn.preprocessing import KernelCenterer, StandardScaler
 import smtl.ensemble.learners.kernel as module
 from smtl.ensemble.learners.kernel import KernelLearner
 from smtl.estimators.targets import read_targets
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def drawn():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((120, 3)) * [1.0, 10.0, 0.1] + 4.0
     Z = StandardScaler().fit_transform(X)
     Y = np.column_stack([(Z**2).sum(axis=1) > 3, Z[:, 0] * Z[:, 1] > 0]).astype(float)
@@ -85,7 +86,7 @@ def test_what_is_not_labelled_is_left_out(drawn, monkeypatch):
     X, Z, Y, folds = drawn
     monkeypatch.setattr(module, "N_FILLS", 3000)
     holes = Y.copy()
-    holes[np.random.default_rng().random(120) < 0.3, 0] = np.nan
+    holes[new_rng().random(120) < 0.3, 0] = np.nan
     holes[0], holes[1] = 0, 1
     learner = KernelLearner()
     learner.held_out_scores(X, read_targets(X, holes), folds)

@@ -16,6 +16,7 @@ from smtl.ensemble.learners.own_rows import PerTask, Pooled
 from smtl.ensemble.learners.wrapped import WrappedLearner
 from smtl.ensemble.presets import PRESETS, make_learners
 from smtl.estimators.targets import read_targets
+from tests.seeds import new_rng
 
 SMALL = {"forest": {"n_trees": 20}, "coarse-forest": {"n_trees": 20}, "linear": {"penalties": ("ridge",)}}
 # Distance-based, tree-less, and without probabilities.
@@ -30,7 +31,7 @@ def make(kind):
 
 @pytest.fixture
 def drawn():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((240, 6))
     Y = (X[:, :3] + 0.5 * rng.standard_normal((240, 3)) > [0.0, 0.5, 1.0]).astype(float)
     Y[:30], Y[30:60] = 0, 1
@@ -68,7 +69,7 @@ def test_labels_of_test_rows_do_not_matter(drawn, kind):
 @ALL
 def test_missing_labels_and_a_task_without_any(drawn, kind):
     X, Y, folds = drawn
-    rng = np.random.default_rng()
+    rng = new_rng()
     holes = np.column_stack([Y, np.ones(240), np.full(240, np.nan)])
     holes[:, :3][rng.random(Y.shape) < 0.3] = np.nan
     learner = make(kind)
@@ -85,7 +86,7 @@ def test_missing_labels_and_a_task_without_any(drawn, kind):
 def test_features_with_holes_and_sparse_features(drawn, kind):
     X, Y, folds = drawn
     holes = X.copy()
-    holes[np.random.default_rng().random(X.shape) < 0.1] = np.nan
+    holes[new_rng().random(X.shape) < 0.1] = np.nan
     for features in (holes, sp.csr_array(np.where(np.abs(X) > 0.3, X, 0.0))):
         learner = make(kind)
         scores = np.concatenate(learner.held_out_scores(features, read_targets(X, Y), folds))
@@ -130,7 +131,7 @@ def test_linear_chooses_on_a_part_of_many_rows(drawn, monkeypatch):
 
 @pytest.fixture
 def own_rows():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((360, 4))
     task = rng.permutation(np.arange(360) % 3)
     # Of the third task the first feature says the opposite.

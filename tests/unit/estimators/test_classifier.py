@@ -19,11 +19,12 @@ from sklearn.utils.fixes import parse_version
 from smtl import F1, L21, SMTLClassifier
 from smtl.metrics import ContingencyMetric, get_metric
 from smtl.penalties import get_penalty
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def multilabel():
-    seed = int(np.random.default_rng().integers(2**31))
+    seed = int(new_rng().integers(2**31))
     X, Y = make_multilabel_classification(200, 10, n_classes=4, random_state=seed)
     Y[:2], Y[2:4] = 0, 1  # both classes in every column
     return StandardScaler().fit_transform(X), Y
@@ -31,7 +32,7 @@ def multilabel():
 
 @pytest.fixture
 def own_rows():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((240, 5))
     site = np.array(["north", "south", "west"])[rng.integers(0, 3, 240)]
     y = (X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.standard_normal(240) > 0.8).astype(int)
@@ -98,7 +99,7 @@ def test_nan_is_not_labelled(multilabel):
     """A row without a label for a task is, for that task, as if it were not there."""
     X, Y = multilabel
     holes = Y.astype(float)
-    rng = np.random.default_rng()
+    rng = new_rng()
     holes[rng.random(Y.shape) < 0.3] = np.nan
     holes[:4] = Y[:4]
     model = SMTLClassifier("f1", tol=1e-6, C=0.02).fit(X, holes)
@@ -217,7 +218,7 @@ def test_the_threshold_is_folded_in(multilabel):
 
 def test_a_tuned_threshold_serves_its_metric():
     """On rare positives the cut for F2 flags more than the cut for F0.5, and F1 after AUC beats predicting all."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((2000, 5))
     y = (X @ [1.0, 1.0, 0, 0, 0] + 0.5 * rng.standard_normal(2000) > 2.0).astype(int)
     models = {name: SMTLClassifier(name, threshold="per-task").fit(X, y) for name in ["f2", "f0.5"]}
@@ -229,7 +230,7 @@ def test_a_tuned_threshold_serves_its_metric():
 @pytest.mark.parametrize("metric", ["f1", "auc"])
 def test_row_order_does_not_matter(multilabel, metric):
     X, Y = multilabel
-    order = np.random.default_rng().permutation(len(X))
+    order = new_rng().permutation(len(X))
     one, other = (SMTLClassifier(metric, tol=1e-6).fit(*data) for data in [(X, Y), (X[order], Y[order])])
     assert one.objective_ == pytest.approx(other.objective_, rel=2e-6)
     np.testing.assert_allclose(one.thresholds_, other.thresholds_, atol=1e-6)

@@ -26,12 +26,13 @@ from smtl.estimators.targets import read_targets
 from smtl.estimators.thresholds import best_cut
 from smtl.metrics import get_metric, metric_names
 from smtl.penalties import get_penalty, penalty_names
+from tests.seeds import new_rng
 
 pytestmark = pytest.mark.filterwarnings("ignore:Task")
 
 
 def draw_multilabel():
-    seed = int(np.random.default_rng().integers(2**31))
+    seed = int(new_rng().integers(2**31))
     X, Y = make_multilabel_classification(200, 10, n_classes=4, random_state=seed)
     Y[:10], Y[10:20] = 0, 1  # both classes in every column
     # Counts of words would give rows of equal scores, which rounding puts in one order or another.
@@ -46,7 +47,7 @@ def multilabel():
 
 @pytest.fixture
 def own_rows():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((240, 5))
     site = np.array(["north", "south", "west"])[rng.integers(0, 3, 240)]
     y = (X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.standard_normal(240) > 0.8).astype(int)
@@ -156,7 +157,7 @@ def test_log_loss_is_judged_before_the_cut(multilabel):
 
 @pytest.mark.parametrize("metric", ["f1", "f2", "jaccard", "gmean", "error"])
 def test_the_best_cut_is_the_best_of_all(metric):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(200):
         n = int(rng.integers(2, 12))
         y, s = rng.choice([-1, 1], n), rng.integers(0, 5, n) / 2.0
@@ -277,7 +278,7 @@ def test_thresholds_come_from_the_held_out_scores(multilabel, monkeypatch):
 
     search_choose = search.choose_cuts
     monkeypatch.setattr(search, "choose_cuts", spy)
-    model = SMTLClassifierCV("auc", Cs=[0.3], cv=4, scoring="f1_macro").fit(X, Y)
+    model = SMTLClassifierCV("auc", Cs=[0.3], cv=4, scoring="f1_macro", threshold="per-task").fit(X, Y)
     ((held, cuts),) = seen
     columns = [(y, s, held.fold[places]) for places, y, s in held.columns()]
     for i, (y, s, fold) in enumerate(columns):
@@ -315,7 +316,7 @@ def test_shared_and_smoothed_thresholds(multilabel):
 
 
 def test_the_cut_has_a_target_of_its_own():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((1500, 5))
     y = (X @ [1.0, 1.0, 0, 0, 0] + 0.7 * rng.standard_normal(1500) > 2.0).astype(int)
     models = {
@@ -383,7 +384,7 @@ def test_the_final_model_is_a_classifier_with_that_C(multilabel):
 @pytest.mark.parametrize("scoring", ["f1_macro", "f1_micro", "roc_auc", "accuracy", "average_precision"])
 def test_names_of_scorers_mean_what_they_mean_in_scikit_learn(multilabel, scoring):
     X, Y = multilabel
-    model = SMTLClassifierCV("auc", Cs=[0.1, 1.0], cv=3, scoring=scoring).fit(X, Y)
+    model = SMTLClassifierCV("auc", Cs=[0.1, 1.0], cv=3, scoring=scoring, threshold="per-task").fit(X, Y)
     assert np.isfinite(model.scores_).all()
     expected = sklearn.metrics.get_scorer(scoring)(model, X, Y)
     assert model.score(X, Y) == pytest.approx(expected)
@@ -429,7 +430,7 @@ def test_own_rows_are_split_inside_each_task(own_rows):
 def test_holes_in_the_labels(multilabel):
     X, Y = multilabel
     holes = Y.astype(float)
-    holes[np.random.default_rng().random(Y.shape) < 0.3] = np.nan
+    holes[new_rng().random(Y.shape) < 0.3] = np.nan
     holes[:20] = Y[:20]
     model = SMTLClassifierCV("f1", Cs=4, cv=3, scoring="f1_macro").fit(X, holes)
     assert np.isfinite(model.scores_).all()
@@ -473,7 +474,7 @@ def test_threads_row_order_and_repetition(multilabel):
     threaded = clone(model).set_params(n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(threaded.scores_, model.scores_)
     np.testing.assert_allclose(threaded.coef_, model.coef_, atol=1e-9)
-    order = np.random.default_rng().permutation(200)
+    order = new_rng().permutation(200)
     shuffled = clone(model).fit(X[order], Y[order])
     assert shuffled.scores_ == pytest.approx(model.scores_, abs=0.02)  # the solver's tolerance
 
@@ -503,7 +504,7 @@ def test_in_a_pipeline_with_names(multilabel):
     ("parameters", "message"),
     [
         ({"selection": "2se"}, "selection must be 'best' or '1se', got '2se'"),
-        ({"threshold": "auto"}, "threshold must be one of 'per-task', 'shared', 'smoothed' or a number"),
+        ({"threshold": "best"}, "threshold must be one of 'auto', 'per-task', 'shared', 'smoothed', 'calibrated', "),
         ({"penalty": []}, "penalty must not be an empty list"),
         ({"metric": "f3"}, "metric must be one of"),
         ({"cv": 1}, "cv must be"),

@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from smtl import SMTLClassifier
 from smtl.metrics import ContingencyMetric
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((80, 6))
     Y = (X @ rng.standard_normal((6, 3)) + rng.standard_normal((80, 3)) > 0.5).astype(int)
     Y[:2], Y[2:4] = 0, 1
@@ -54,7 +55,7 @@ def test_all_tasks_constant(data):
 
 @pytest.mark.parametrize("metric", ["f1", "auc", "auc-labelling", "error", "log", "gmean"])
 def test_one_positive(metric):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((30, 3))
     X[7] = [4.0, 4.0, 4.0]
     y = np.zeros(30, dtype=int)
@@ -95,7 +96,7 @@ def test_only_constant_features(data):
 
 @pytest.mark.parametrize("penalty", ["l11", "l21", "trace", "ridge"])
 def test_more_features_than_rows(penalty):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((25, 300))
     Y = (X[:, :2] > 0).astype(int)
     Y[:2], Y[2:4] = 0, 1
@@ -115,7 +116,7 @@ def test_trust_in_the_planes_has_its_limits():
 
 @pytest.mark.parametrize("metric", ["f1", "auc"])
 def test_200_tasks(metric):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((60, 5))
     Y = (X @ rng.standard_normal((5, 200)) + rng.standard_normal((60, 200)) > 0.7).astype(int)
     Y[:2], Y[2:4] = 0, 1
@@ -205,7 +206,7 @@ def test_wrong_data(data, change, message):
         ({"C": "large"}, "C must be a positive number or 'auto', got 'large' instead."),
         ({"C": np.nan}, "C must be a positive number or 'auto', got nan instead."),
         ({"ridge": -1.0}, "ridge must be a finite number >= 0, got -1.0 instead."),
-        ({"threshold": "best"}, "'smoothed' or a number, got 'best' instead."),
+        ({"threshold": "best"}, "'cardinality' or a number, got 'best' instead."),
         ({"tol": 0.0}, "tol must be a positive number, got 0.0 instead."),
         ({"max_iter": 0}, "max_iter must be a positive integer, got 0 instead."),
     ],
@@ -252,7 +253,7 @@ def test_non_convergence_warns(data):
 
 @pytest.mark.parametrize("metric", ["f1", "auc"])
 def test_memory_beyond_X(metric):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((200_000, 100))
     Y = (X[:, :10] + rng.standard_normal((200_000, 10)) > 1.5).astype(np.int8)
     SMTLClassifier(metric, max_iter=2, tol=0.9).fit(X[:100], Y[:100])  # compile first
@@ -267,7 +268,7 @@ def test_memory_beyond_X(metric):
 
 
 def test_memory_of_sparse_data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     columns = rng.integers(0, 5_000, 200_000)
     X = sp.csr_array((rng.random(200_000), columns, np.arange(0, 200_001, 10)), shape=(20_000, 5_000))
     Y = (rng.random((20_000, 3)) < 0.2).astype(np.int8)

@@ -10,12 +10,13 @@ from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSpl
 import real_data
 from smtl.estimators.folds import make_folds, rare_tasks, stratified_folds
 from smtl.estimators.targets import Targets, read_targets
+from tests.seeds import new_rng, new_seed
 
 needs_data = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
 
 
 def random_state():
-    return np.random.RandomState(np.random.default_rng().integers(2**31))
+    return np.random.RandomState(new_seed())
 
 
 def even(n_folds):
@@ -57,7 +58,7 @@ def classes_of(targets):
 @pytest.mark.parametrize("kind", ["shared", "partly labelled", "own"])
 @pytest.mark.parametrize("form", ["C", "F", "float32", "csr", "csc"])
 def test_the_order_of_the_rows_does_not_matter(form, kind, shares):
-    rng = np.random.default_rng()
+    rng = new_rng()
     n = int(rng.integers(5, 400))
     targets = draw_own(rng, n, 4) if kind == "own" else draw_shared(rng, n, 4, 0.5 if kind == "partly labelled" else 0)
     X = rng.standard_normal((n, 7))
@@ -81,7 +82,7 @@ def test_the_order_of_the_rows_does_not_matter(form, kind, shares):
 @pytest.mark.parametrize("d", [1, 3, 40])
 def test_nor_where_rows_coincide(kind, d):
     """Rows that differ in their labels only, or not at all: how many of each there are in each fold stays the same."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     n = 503  # BLAS treats the last rows otherwise than the rest
     targets = draw_own(rng, n, 3) if kind == "own" else draw_shared(rng, n, 3)
     X = rng.standard_normal((6, d))[rng.integers(0, 6, n)].astype(rng.choice([np.float32, np.float64]))
@@ -99,7 +100,7 @@ def test_nor_where_rows_coincide(kind, d):
 
 def test_nor_where_single_precision_cannot_tell_rows_apart():
     """So many rows that some products coincide in float32."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     n = 20_000
     X, targets = rng.standard_normal((n, 12)).astype(np.float32), draw_shared(rng, n, 2)
     seed, order = rng.integers(2**31), rng.permutation(n)
@@ -109,7 +110,7 @@ def test_nor_where_single_precision_cannot_tell_rows_apart():
 
 
 def test_other_numbers_give_other_folds():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((200, 3))
     for targets in (draw_shared(rng, 200, 3), draw_own(rng, 200, 3)):
         one, other = (stratified_folds(X, targets, even(5), random_state()) for _ in range(2))
@@ -119,7 +120,7 @@ def test_other_numbers_give_other_folds():
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_folds_are_alike_in_what_the_labels_do_not_tell(share):
     """Where a fold is larger, it does not get the rows at one end."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((4000, 1))
     for targets in (draw_shared(rng, 4000, 2), draw_own(rng, 4000, 2)):
         folds = stratified_folds(X, targets, [share, 1 - share], random_state())
@@ -130,7 +131,7 @@ def test_folds_are_alike_in_what_the_labels_do_not_tell(share):
 @pytest.mark.parametrize("missing", [0.0, 0.6])
 @pytest.mark.parametrize("equal", [True, False])
 def test_the_smallest_class_is_spread_to_within_one_row(equal, missing):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(20):
         n, n_folds = int(rng.integers(10, 300)), int(rng.integers(2, 7))
         targets = draw_shared(rng, n, int(rng.integers(1, 8)), missing)
@@ -147,7 +148,7 @@ def test_the_smallest_class_is_spread_to_within_one_row(equal, missing):
 @pytest.mark.parametrize("n_classes", [2, 3, 9])
 def test_one_label_a_row_is_spread_to_within_one_row(n_classes):
     """A binary or multi-class problem: as StratifiedKFold, but fold sizes too differ by one row at most."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(20):
         n, n_folds = int(rng.integers(30, 300)), int(rng.integers(2, 7))
         y = rng.choice(n_classes, n, p=rng.dirichlet(np.ones(n_classes)))
@@ -159,7 +160,7 @@ def test_one_label_a_row_is_spread_to_within_one_row(n_classes):
 
 
 def test_so_is_a_label_that_shares_no_row_whatever_the_others_do():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(30):
         n, n_folds = int(rng.integers(30, 300)), int(rng.integers(2, 7))
         targets = draw_shared(rng, n, int(rng.integers(2, 7)))
@@ -177,7 +178,7 @@ def test_so_is_a_label_that_shares_no_row_whatever_the_others_do():
 @pytest.mark.parametrize("shares", [[0.2] * 5, [0.6, 0.2, 0.2]])
 def test_overlapping_labels_are_spread_better_than_by_chance(shares, missing):
     """On average over all classes, and the more so for the small ones, of which chance leaves folds without."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     n, n_folds = 300, len(shares)
     far, far_by_chance, lacking, lacking_by_chance = 0.0, 0.0, 0, 0
     for _ in range(10):
@@ -199,7 +200,7 @@ def test_overlapping_labels_are_spread_better_than_by_chance(shares, missing):
 
 
 def test_own_rows_are_spread_to_within_one_row():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(30):
         n, m, n_folds = int(rng.integers(10, 400)), int(rng.integers(1, 9)), int(rng.integers(2, 7))
         targets = draw_own(rng, n, m)
@@ -212,7 +213,7 @@ def test_own_rows_are_spread_to_within_one_row():
 
 
 def test_own_rows_in_unequal_folds():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(30):
         n, n_folds = int(rng.integers(10, 400)), int(rng.integers(2, 7))
         targets, shares = draw_own(rng, n, 5), rng.dirichlet(np.full(n_folds, 2.0))
@@ -226,7 +227,7 @@ def test_own_rows_in_unequal_folds():
 
 def test_small_tasks_do_not_give_all_positives_to_one_fold():
     y, task = np.tile([1, -1, -1, -1, -1], 40), np.repeat(np.arange(40), 5)
-    X = np.random.default_rng().standard_normal((200, 2))
+    X = new_rng().standard_normal((200, 2))
     for shares in (even(5), [0.8, 0.2]):
         folds = stratified_folds(X, own(y, task), shares, random_state())
         assert np.abs(np.bincount(folds[y > 0]) - np.multiply(shares, 40)).max() <= 1
@@ -234,7 +235,7 @@ def test_small_tasks_do_not_give_all_positives_to_one_fold():
 
 @pytest.mark.parametrize("kind", ["binary", "multilabel", "own"])
 def test_rows_without_label_are_spread(kind):
-    rng = np.random.default_rng()
+    rng = new_rng()
     n, n_folds = 300, 4
     targets = draw_own(rng, n, 3) if kind == "own" else draw_shared(rng, n, 1 if kind == "binary" else 6)
     blank = rng.random(n) < 0.4
@@ -265,7 +266,7 @@ def problem(rng, n=60, m=3):
 @pytest.mark.parametrize("number", [2, np.int64(3), 7, 60])
 @pytest.mark.parametrize("kind", ["shared", "own"])
 def test_a_number_of_folds(kind, number):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, Y, targets = problem(rng)
     if kind == "own":
         targets = draw_own(rng, 60, 4)
@@ -281,7 +282,7 @@ def test_a_number_of_folds(kind, number):
 
 @pytest.mark.parametrize("number", [-1, 0, 1, 61, 10**9])
 def test_too_few_or_too_many_folds(number):
-    X, Y, targets = problem(np.random.default_rng())
+    X, Y, targets = problem(new_rng())
     with pytest.raises(ValueError, match=r"cv must be between 2 and the number of rows \(60\).*, got " + str(number)):
         make_folds(number, X, Y, targets, random_state())
 
@@ -289,7 +290,7 @@ def test_too_few_or_too_many_folds(number):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("splitter", [KFold, ShuffleSplit, RepeatedKFold])
 def test_a_splitter(splitter, seed):
-    X, Y, targets = problem(np.random.default_rng())
+    X, Y, targets = problem(new_rng())
     cv = splitter(5, shuffle=True, random_state=seed) if splitter is KFold else splitter(random_state=seed)
     pairs = make_folds(cv, X, Y, targets, random_state())
     assert_same_pairs(pairs, cv.split(X, Y))
@@ -304,7 +305,7 @@ def assert_same_pairs(pairs, wanted):
 
 
 def test_a_splitter_gets_groups_and_labels():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, Y, targets = problem(rng)
     groups = rng.integers(0, 6, 60)
     for train, test in make_folds(GroupKFold(3), X, Y, targets, random_state(), groups):
@@ -321,14 +322,14 @@ def test_a_splitter_gets_groups_and_labels():
 
 @pytest.mark.parametrize("form", [list, tuple, iter, np.array])
 def test_pairs(form):
-    X, Y, targets = problem(np.random.default_rng())
+    X, Y, targets = problem(new_rng())
     rows = [([2, 1, 0], [5, 3, 4]), ([3, 4, 59], [0, 1, 2])]
     wanted = [tuple(map(np.array, pair)) for pair in rows]
     assert_same_pairs(make_folds(form(rows), X, Y, targets, random_state()), wanted)
 
 
 def test_masks():
-    X, Y, targets = problem(np.random.default_rng())
+    X, Y, targets = problem(new_rng())
     first = np.arange(60) < 20
     wanted = [(np.arange(20, 60), np.arange(20)), (np.arange(20), np.arange(20, 60))]
     assert_same_pairs(make_folds([(~first, first), (first, ~first)], X, Y, targets, random_state()), wanted)
@@ -368,7 +369,7 @@ GOOD = ([0, 1], [2])
     ],
 )
 def test_what_cv_cannot_be(cv, message):
-    X, Y, targets = problem(np.random.default_rng())
+    X, Y, targets = problem(new_rng())
     with pytest.raises(ValueError, match=message) as caught:
         make_folds(cv, X, Y, targets, random_state())
     assert len(str(caught.value)) < 250
@@ -379,14 +380,14 @@ def test_an_error_inside_an_iterable_is_not_hidden():
         yield GOOD
         raise OSError("no such file")
 
-    X, Y, targets = problem(np.random.default_rng())
+    X, Y, targets = problem(new_rng())
     with pytest.raises(OSError, match=re.escape("no such file")):
         make_folds(pairs(), X, Y, targets, random_state())
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])
 def test_rare_tasks(kind):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(30):
         targets = draw_own(rng, 60, 8) if kind == "own" else draw_shared(rng, 25, 12, 0.5)
         n_folds = int(rng.integers(2, 8))

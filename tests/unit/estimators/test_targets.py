@@ -8,13 +8,14 @@ import scipy.sparse as sp
 from smtl import SMTLClassifier
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.targets import read_labels
+from tests.seeds import new_rng
 
 TEXTS = ["a", "b", None] * 40
 
 
 @pytest.fixture
 def X():
-    return np.random.default_rng().standard_normal((120, 3))
+    return new_rng().standard_normal((120, 3))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_probabilities_where_there_is_nothing_to_learn(X):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
 def test_scores_of_each_rows_own_task(X, form):
-    rng = np.random.default_rng()
+    rng = new_rng()
     coef, task = rng.standard_normal((5, 3)), rng.integers(0, 5, 120)
     np.testing.assert_allclose(own_scores(form(X), coef, task), np.sum(X * coef[task], axis=1))
     assert own_scores(form(X)[:0], coef, task[:0]).shape == (0,)

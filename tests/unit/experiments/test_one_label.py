@@ -9,11 +9,12 @@ from smtl.experiments.methods import method_names
 from smtl.experiments.protocol import mean_f1, measures
 from smtl.experiments.runner import Study, run_one
 from smtl.experiments.store import Run
+from tests.seeds import new_rng
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((90, 4))
     y = (X[:, 0] + 0.5 * rng.standard_normal(90) > 0).astype(float)
     path = tmp_path_factory.mktemp("one") / "one.csv"
@@ -29,7 +30,7 @@ def test_every_method(file, method):
 
 
 def test_macro_f1_is_that_of_yes():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for m in (1, 4):
         Y, answers = rng.integers(0, 2, (2, 30, m)).astype(float)
         Y[0] = 1.0

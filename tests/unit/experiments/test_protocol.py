@@ -11,11 +11,12 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from smtl import SMTLClassifier
 from smtl.experiments.imbalance import imbalanced, parse_ratio
 from smtl.experiments.protocol import TaskFolds, mean_f1, measures, scores_of, seed_of, split
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.normal(size=(120, 6))
     Y = (X @ rng.normal(size=(6, 4)) + rng.normal(size=(120, 4)) > 0.8).astype(int)
     Y[:3] = 1  # every task has both classes
@@ -25,7 +26,7 @@ def data():
 
 def test_measures_are_those_of_scikit_learn(data):
     _, Y = data
-    scores = np.random.default_rng().normal(size=Y.shape)
+    scores = new_rng().normal(size=Y.shape)
     answers = (scores > 0).astype(int)
     got = measures(Y, scores, answers)
     assert got["macro_f1"] == pytest.approx(metrics.f1_score(Y, answers, average="macro", zero_division=0))
@@ -38,7 +39,7 @@ def test_measures_are_those_of_scikit_learn(data):
 
 def test_measures_leave_out_what_is_not_known(data):
     _, Y = data
-    rng = np.random.default_rng()
+    rng = new_rng()
     scores = rng.normal(size=Y.shape)
     answers = (scores > 0).astype(int)
     hidden = rng.random(Y.shape) < 0.3
@@ -87,7 +88,7 @@ def test_splits_are_the_same_every_time_and_differ_by_seed(data):
 
 
 def test_a_stratified_split_has_its_share_of_the_rarest_label():
-    rng = np.random.default_rng()
+    rng = new_rng()
     Y = (rng.random((200, 3)) < [0.05, 0.3, 0.5]).astype(int)
     Y[:5, 0] = 1
     parts = split(rng.normal(size=(200, 2)), Y, 0)
@@ -96,7 +97,7 @@ def test_a_stratified_split_has_its_share_of_the_rarest_label():
 
 def test_missing_features_are_filled(data):
     X, Y = data
-    X = np.where(np.random.default_rng().random(X.shape) < 0.1, np.nan, X)
+    X = np.where(new_rng().random(X.shape) < 0.1, np.nan, X)
     parts = split(X, Y, 0)
     assert np.isfinite(parts.X).all()
     assert np.isfinite(parts.X_test).all()
@@ -136,7 +137,7 @@ def test_folds_are_stratified_for_all_tasks(data):
 
 @pytest.mark.parametrize("ratio", [1.0, 5.0, 10.0])
 def test_imbalance_is_what_was_asked(ratio):
-    Y = (np.random.default_rng().random((3000, 3)) < [0.2, 0.5, 0.9]).astype(int)
+    Y = (new_rng().random((3000, 3)) < [0.2, 0.5, 0.9]).astype(int)
     skewed = imbalanced(Y, ratio, seed=0)
     known = np.isfinite(skewed)
     assert np.array_equal(skewed[known], Y[known])

@@ -6,6 +6,7 @@ from scipy import stats
 
 from smtl.experiments.results import Results
 from smtl.experiments.statistics import cliques, critical_difference, holm, mean_ranks, paired_tests
+from tests.seeds import new_rng
 
 # Table 6 of J. Demsar, JMLR 7, 2006: AUC of C4.5, +m, +cf, +m+cf on 14 data sets.
 DEMSAR = np.array(
@@ -53,20 +54,20 @@ def test_critical_differences_of_the_table():
 
 def test_nemenyi_as_in_scikit_posthocs():
     posthocs = pytest.importorskip("scikit_posthocs", reason="scikit-posthocs is not installed")
-    values = np.random.default_rng().normal(size=(9, 6)) + np.arange(6) * 0.5
+    values = new_rng().normal(size=(9, 6)) + np.arange(6) * 0.5
     theirs = posthocs.posthoc_nemenyi_friedman(values).to_numpy()
     assert mean_ranks(values).nemenyi == pytest.approx(theirs, abs=1e-6)
 
 
 def test_friedman_as_in_scipy():
-    values = np.random.default_rng().normal(size=(12, 5))
+    values = new_rng().normal(size=(12, 5))
     assert mean_ranks(values).friedman == pytest.approx(stats.friedmanchisquare(*values.T).pvalue)
 
 
 @pytest.mark.parametrize("n", [3, 10, 30])
 @pytest.mark.parametrize("decimals", [15, 0], ids=["all differ", "with ties"])
 def test_paired_tests_as_in_scipy(n, decimals):
-    rng = np.random.default_rng()
+    rng = new_rng()
     ours, theirs = 60 + 3 * rng.normal(size=(2, n))
     ours, theirs = ours.round(decimals), theirs.round(decimals)
     ours[0] = theirs[0] + 2.0
@@ -94,7 +95,7 @@ def test_paired_tests_at_the_edges():
 
 def test_the_corrected_t_test_is_sober():
     """By its formula; and two methods that are equal differ "significantly" no more often than it says."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     ours, theirs = rng.normal(size=(2, 10))
     d = ours - theirs
     t = d.mean() / np.sqrt(d.var(ddof=1) * (1 / 10 + 4 / 6))
@@ -127,7 +128,7 @@ def test_ranks_are_over_splits_that_all_have():
 
 def test_holm_as_in_statsmodels():
     multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
-    p = np.random.default_rng().uniform(size=12) ** 3
+    p = new_rng().uniform(size=12) ** 3
     assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1])
 
 
@@ -144,7 +145,7 @@ def test_few_methods_or_data_sets():
 
 
 def test_cliques_cover_what_does_not_differ():
-    rng = np.random.default_rng()
+    rng = new_rng()
     ranks = np.sort(rng.uniform(1, 10, size=9))
     groups = cliques(list(ranks), 2.0)
     for i in range(9):

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from smtl.kernels import bundle
+from tests.seeds import new_rng
 
 M, D, ROOM = 3, 4, 30
 
@@ -25,7 +26,7 @@ def assert_gram(arrays, size):
 
 @pytest.mark.parametrize("keep", [0, 1, 3, 100])
 def test_add_and_forget_as_a_list_would(keep):
-    rng = np.random.default_rng()
+    rng = new_rng()
     arrays, size = empty()
     G, delta, _, alpha, age = arrays
     # The twin: for each task, planes as [offset, slope, weights, passes without weight].
@@ -75,7 +76,7 @@ def test_add_and_forget_as_a_list_would(keep):
 def test_the_first_plane_and_those_with_weight_stay():
     arrays, size = empty()
     G, delta, gram, alpha, _ = arrays
-    rng = np.random.default_rng()
+    rng = new_rng()
     for offset in (1.0, 2.0, 3.0, 4.0):
         bundle.add(rng.normal(size=(M, D)), np.full(M, offset), *arrays, size)
     alpha[0, :, :5] = [0.0, 1.0, 0.0, 0.0, 0.0]
@@ -114,7 +115,7 @@ def primal(G, delta, w, b, C, mu):
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
 def test_w_step_minimises(n):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(8):
         C, mu = 10.0 ** rng.uniform(-1, 1, 2)
         arrays, B, W, mixed, mixed_delta = run(rng, n, C, mu, tol=1e-9 * C)
@@ -149,7 +150,7 @@ def test_w_step_minimises(n):
 
 @pytest.mark.parametrize("tol", [1e-1, 1e-3])
 def test_w_step_is_within_its_tolerance(tol):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(20):
         C, mu = 10.0 ** rng.uniform(-1, 1, 2)
         arrays, B, W, mixed, mixed_delta = run(rng, 8, C, mu, tol)
@@ -160,7 +161,7 @@ def test_w_step_is_within_its_tolerance(tol):
 
 
 def test_highest():
-    rng = np.random.default_rng()
+    rng = new_rng()
     arrays, size = random_bundle(rng, 9)
     W = rng.normal(size=(M, D))
     expected = sum(np.max(arrays[1][i, :9] - arrays[0][i, :9] @ W[i]) for i in range(M))
@@ -168,7 +169,7 @@ def test_highest():
 
 
 def test_dot():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for n in (0, 1, 7, 1000):
         a, b = rng.normal(size=(2, n))
         assert bundle.dot(a, b) == pytest.approx(a @ b, abs=1e-10)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from smtl.kernels import intercept
+from tests.seeds import new_rng
 
 
 def search(phi, start=0.0, eps=0.0, step=0.01):
@@ -45,7 +46,7 @@ class Pieces:
 @pytest.mark.parametrize("eps", [0.0, 1e-6, 1e-2])
 @pytest.mark.parametrize("n", [2, 3, 8, 40])
 def test_piecewise_linear(n, eps):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(100):
         phi = Pieces(rng, n)
         start = rng.normal() * 10.0 ** rng.uniform(-2, 3)
@@ -72,7 +73,7 @@ def test_piecewise_linear(n, eps):
 
 @pytest.mark.parametrize("eps", [1e-10, 1e-3])
 def test_smooth(eps):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         middle, width = rng.normal() * 10, 10.0 ** rng.uniform(-1, 1)
         state, _ = search(lambda x, m=middle, w=width: (np.hypot(x - m, w), (x - m) / np.hypot(x - m, w)), eps=eps)

@@ -7,6 +7,7 @@ from smtl.metrics import AUC
 from smtl.penalties import L11, L21, Trace
 from smtl.solvers import Certificate, Problem
 from smtl.tasks import SharedRows
+from tests.seeds import new_rng
 
 
 def draw(rng, penalty):
@@ -27,7 +28,7 @@ def bound_of(problem, delta, G):
 
 @pytest.mark.parametrize("penalty", [L11(), L21(), Trace()], ids=repr)
 def test_the_best_mixture_of_two(penalty):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(20):
         problem = draw(rng, penalty)
         (old_delta, old_G), (delta, G) = planes(rng, problem), planes(rng, problem)
@@ -54,7 +55,7 @@ def test_the_best_mixture_of_two(penalty):
 
 @pytest.mark.parametrize("penalty", [L11(), L21(), Trace()], ids=repr)
 def test_a_worse_combination_changes_nothing(penalty):
-    rng = np.random.default_rng()
+    rng = new_rng()
     problem = draw(rng, penalty)
     certificate = Certificate()
     certificate.see_planes(problem, *planes(rng, problem))

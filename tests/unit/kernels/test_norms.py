@@ -11,6 +11,7 @@ from smtl.solvers.compiled import compiled_penalty, with_values
 from smtl.solvers.master import Master
 from smtl.solvers.planes import Bundle
 from smtl.tasks import SharedRows
+from tests.seeds import new_rng
 
 SHRINK = {L11: norms.shrink_entries, L21: norms.shrink_features, Trace: norms.shrink_values}
 
@@ -18,7 +19,7 @@ SHRINK = {L11: norms.shrink_entries, L21: norms.shrink_features, Trace: norms.sh
 @pytest.mark.parametrize("penalty", SHRINK)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 9), (9, 4), (5, 5)])
 def test_as_the_penalty_has_it(penalty, shape):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for size in (1e-170, 1e-3, 1.0, 1e150):
         for step in (1e-3, 0.3, 1.0, 30.0):
             # Of low rank but for a little, with a feature and a task of zeros.
@@ -36,7 +37,7 @@ def test_as_the_penalty_has_it(penalty, shape):
 @pytest.mark.parametrize("penalty", SHRINK)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 9), (9, 4), (5, 5)])
 def test_norm_and_dual_norm(penalty, shape):
-    rng = np.random.default_rng()
+    rng = new_rng()
     kind, _ = compiled_penalty(penalty())
     for size in (0.0, 1e-170, 1e-3, 1.0, 1e150):
         W = size * rng.normal(size=shape)
@@ -72,7 +73,7 @@ PENALTIES = [L11(), L21(), Trace(), Ridge(), Elastic(L21(), 0.3), Elastic(Trace(
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_compiled_iterations_are_those_of_any_penalty(penalty):
-    rng = np.random.default_rng()
+    rng = new_rng()
     assert compiled_penalty(penalty) is not None
     assert compiled_penalty(own(penalty)) is None
     assert compiled_penalty(Elastic(own(penalty), 0.5)) is None
@@ -102,7 +103,7 @@ def test_compiled_iterations_are_those_of_any_penalty(penalty):
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_the_same_optimum_either_way(penalty):
-    rng = np.random.default_rng()
+    rng = new_rng()
     problem = draw(rng, F1(), penalty)
     compiled = solve(problem, tol=1e-6, max_iter=5000).certificate
     problem.penalty = own(penalty)

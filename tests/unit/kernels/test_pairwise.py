@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from smtl.kernels.pairwise import pairwise_planes
+from tests.seeds import new_rng
 
 SCORES = {
     "spread": lambda rng, n: rng.normal(size=n),
@@ -17,7 +18,7 @@ SCORES = {
 @pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
 @pytest.mark.parametrize("positive", [0.03, 0.5, 0.97])
 def test_as_all_pairs_have_it(scores, positive):
-    rng = np.random.default_rng()
+    rng = new_rng()
     sizes = [200, 3, 90]
     ptr = np.concatenate([[0], np.cumsum(sizes)])
     s = np.concatenate([scores(rng, n) for n in sizes])

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from smtl.kernels.simplex_qp import maximise
+from tests.seeds import new_rng
 
 
 def objective(K, scale, linear, alpha):
@@ -73,7 +74,7 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_as_large_as_on_any_face(n):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(100):
         K, scale, linear, start = draw(rng, n)
         size = 1.0 + np.abs(linear).max() + scale * np.abs(K).max()
@@ -84,7 +85,7 @@ def test_as_large_as_on_any_face(n):
 
 
 def test_as_good_as_scipy_with_more_planes():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(10):
         K, scale, linear, start = draw(rng, 12)
         size = 1.0 + np.abs(linear).max() + scale * np.abs(K).max()
@@ -103,7 +104,7 @@ def test_as_good_as_scipy_with_more_planes():
 
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
 def test_the_tolerance_bounds_the_distance_to_the_maximum(tol):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(100):
         K, scale, linear, start = draw(rng, 4)
         alpha, gradient = solve(K, scale, linear, start, tol)
@@ -114,7 +115,7 @@ def test_the_tolerance_bounds_the_distance_to_the_maximum(tol):
 
 
 def test_a_call_that_goes_on_from_the_last_one():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         n = 8
         K, scale, linear, alpha = draw(rng, n)
@@ -131,7 +132,7 @@ def test_a_call_that_goes_on_from_the_last_one():
 
 
 def test_never_worse_than_the_start_however_few_the_steps():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for steps in (0, 1, 2, 5):
         for _ in range(20):
             K, scale, linear, start = draw(rng, 6)

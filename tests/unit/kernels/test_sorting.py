@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from smtl.kernels.sorting import CROWDED, class_rows, sort_rows
+from tests.seeds import new_rng
 
 # What is written behind the last value: nothing may change it.
 GUARD = -12345
@@ -61,7 +62,7 @@ DRAW = {
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 10, CROWDED, CROWDED + 1, CROWDED + 2, 1000])
 @pytest.mark.parametrize("kind", DRAW)
 def test_as_numpy_sorts_and_ties_in_the_order_of_their_rows(kind, n):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(5):
         assert_sorted(DRAW[kind](rng, n))
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from smtl.kernels.stratify import iterative_folds, neediest, positive_rows
+from tests.seeds import new_rng
 
 
 def pseudo_code(Y, shares, ties):
@@ -70,7 +71,7 @@ def counts_of(rows, folds, n_folds):
 
 
 def test_as_the_pseudo_code():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(150):
         n, m, n_folds = rng.integers(1, 50), rng.integers(1, 8), rng.integers(2, 7)
         Y, shares, ties = draw(rng, n, m), draw_shares(rng, n_folds), rng.random(n)
@@ -79,7 +80,7 @@ def test_as_the_pseudo_code():
 
 def test_of_each_label_rows_go_to_the_folds_that_want_most():
     """A fold that got rows at a label's turn wants, in the end, at most one row fewer than any other."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         n, m, n_folds = rng.integers(1, 300), rng.integers(1, 12), rng.integers(2, 8)
         Y, shares = draw(rng, n, m), draw_shares(rng, n_folds)
@@ -99,7 +100,7 @@ def test_of_each_label_rows_go_to_the_folds_that_want_most():
 
 
 def test_a_label_with_enough_rows_at_its_turn_is_in_every_fold():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         n, m, n_folds = rng.integers(20, 300), rng.integers(1, 20), rng.integers(2, 8)
         Y = draw(rng, n, m)
@@ -120,7 +121,7 @@ def test_a_label_whose_rows_all_go_with_rarer_labels_can_miss_a_fold():
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_the_rarest_label_is_spread_to_within_one_row(equal):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         n, m, n_folds = rng.integers(1, 300), rng.integers(1, 12), rng.integers(2, 8)
         Y = draw(rng, n, m)
@@ -136,7 +137,7 @@ def test_the_rarest_label_is_spread_to_within_one_row(equal):
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_disjoint_labels_are_spread_to_within_one_row(equal):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         n, m, n_folds = rng.integers(1, 300), rng.integers(1, 12), rng.integers(2, 8)
         classes = rng.choice(m + 1, n, p=rng.dirichlet(np.ones(m + 1)))
@@ -152,7 +153,7 @@ def test_disjoint_labels_are_spread_to_within_one_row(equal):
 
 
 def test_no_fold_is_empty():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(100):
         n_folds = rng.integers(2, 12)
         n = n_folds + rng.integers(0, 4)
@@ -163,7 +164,7 @@ def test_no_fold_is_empty():
 @pytest.mark.parametrize("equal", [True, False])
 def test_rows_without_label_are_dealt_by_themselves(equal):
     """However many there are, they do not keep the negatives of a label from being spread."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(30):
         n, n_folds = rng.integers(50, 300), rng.integers(2, 6)
         Y = rng.choice([1, -1, 0], (n, 1), p=[0.1, 0.3, 0.6]).astype(np.int8)
@@ -175,7 +176,7 @@ def test_rows_without_label_are_dealt_by_themselves(equal):
 
 
 def test_the_same_numbers_give_the_same_folds():
-    rng = np.random.default_rng()
+    rng = new_rng()
     Y, shares, ties = draw(rng, 200, 5), np.full(4, 0.25), rng.random(200)
     np.testing.assert_array_equal(iterative_folds(Y, shares, ties), iterative_folds(Y, shares, ties))
     assert any((iterative_folds(Y, shares, ties) != iterative_folds(Y, shares, rng.random(200))).any() for _ in "123")
@@ -198,7 +199,7 @@ def test_neediest():
 
 
 def test_positive_rows():
-    rng = np.random.default_rng()
+    rng = new_rng()
     Y = draw(rng, 40, 6)
     rows, start = positive_rows(Y)
     for i in range(6):

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import smtl.metrics
 from smtl.metrics import AUC, AUCLabelling, ContingencyMetric, FBeta, GMean, Jaccard, Log, Metric
+from tests.seeds import new_rng
 
 LABELLINGS = {n: np.array(list(itertools.product([-1, 1], repeat=n))) for n in range(2, 9)}
 
@@ -162,7 +163,7 @@ def test_log_oracle_is_the_tangent(task):
 
 @pytest.mark.parametrize("beta", [0.1, 0.5, 1.0, 2.0, 5.0])
 def test_fbeta_oracle_on_two_thousand_tasks_at_once(beta):
-    rng = np.random.default_rng()
+    rng = new_rng()
     sizes = rng.integers(2, 9, 2000)
     tasks = [(draw_scores(rng, n), draw_labels(rng, n)) for n in sizes]
     ptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -180,14 +181,14 @@ FORMULAS = [*map(f_loss, (0.1, 0.5, 1, 2)), jaccard_loss, gmean_loss, swapped_pa
 
 @pytest.mark.parametrize(("metric", "loss"), list(zip(METRICS, FORMULAS, strict=True)), ids=map(repr, METRICS))
 def test_labelling_oracle_on_more_rows(metric, loss):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for n in rng.integers(9, 201, 100):
         s, y = draw_scores(rng, n), draw_labels(rng, n)
         assert_attains(metric, s, y, enumerate_tables(loss, s, y))
 
 
 def test_both_enumerations_agree():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for n in rng.integers(2, 9, 100):
         s, y = draw_scores(rng, n), draw_labels(rng, n)
         for loss in FORMULAS:
@@ -195,7 +196,7 @@ def test_both_enumerations_agree():
 
 
 def test_auc_oracle_on_more_rows():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for n in rng.integers(9, 201, 100):
         s, y = draw_scores(rng, n), draw_labels(rng, n)
         delta, c = assert_attains(AUC(), s, y, hinge_of_pairs(s, y))
@@ -243,7 +244,7 @@ class CostlyHalf(ContingencyMetric):
 @pytest.mark.parametrize("name", smtl.metrics.metric_names())
 @pytest.mark.parametrize("kind", [list, tuple, np.float32])
 def test_scores_and_labels_may_be_any_array_like(name, kind):
-    rng = np.random.default_rng()
+    rng = new_rng()
     s, y = 0.25 * rng.integers(-4, 5, 9), draw_labels(rng, 9)
     metric = smtl.metrics.get_metric(name)
     wanted = metric.oracle(s, y)
@@ -256,7 +257,7 @@ def test_scores_and_labels_may_be_any_array_like(name, kind):
 @pytest.mark.parametrize("name", smtl.metrics.metric_names())
 def test_other_tasks_do_not_change_a_task(name):
     """Each task's plane is the same to the last bit whatever the other tasks are."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     metric, m, n = smtl.metrics.get_metric(name), 5, 12
     scores = rng.normal(size=m * n)
     y = np.concatenate([draw_labels(rng, n) for _ in range(m)]).astype(np.int8)
@@ -295,7 +296,7 @@ class Pairs(Metric):
 
 
 def test_an_intercept_that_makes_no_difference():
-    rng = np.random.default_rng()
+    rng = new_rng()
     ptr = np.arange(0, 101 * 9, 9)
     y = np.concatenate([rng.permutation(np.repeat([1, -1], [3, 6])) for _ in range(100)]).astype(np.int8)
     scores = rng.normal(size=len(y))

@@ -6,6 +6,7 @@ from scipy.special import expit
 from sklearn import metrics as sk
 
 from smtl.metrics import AUC, F1, F2, AUCLabelling, Error, FBeta, FHalf, GMean, Jaccard, Log
+from tests.seeds import new_rng
 
 
 def gmean(y, answer):
@@ -43,7 +44,7 @@ def draw(rng):
 
 @pytest.mark.parametrize(("metric", "reference"), OF_ANSWERS, ids=[repr(metric) for metric, _ in OF_ANSWERS])
 def test_score_of_answers(metric, reference):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         y, s = draw(rng)
         score = metric.score(y, s)
@@ -53,7 +54,7 @@ def test_score_of_answers(metric, reference):
 
 @pytest.mark.parametrize(("metric", "reference"), OF_SCORES, ids=[repr(metric) for metric, _ in OF_SCORES])
 def test_score_of_scores(metric, reference):
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(50):
         y, s = draw(rng)
         score = metric.score(y, s)

@@ -6,6 +6,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_sco
 
 from smtl.estimators.targets import read_targets
 from smtl.model.evaluation import evaluate
+from tests.seeds import new_seed
 
 
 def made_up(seed, n=120, m=3):
@@ -18,7 +19,7 @@ def made_up(seed, n=120, m=3):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_figures_are_scikit_learns(seed):
-    rng, Y, scores = made_up(np.random.SeedSequence().entropy % 2**32 + seed)
+    rng, Y, scores = made_up(new_seed() + seed)
     Y[rng.random(Y.shape) < 0.1] = np.nan
     Y[0], Y[1] = 0, 1
     answers = (scores > 0.7).astype(np.int8)
@@ -37,7 +38,7 @@ def test_figures_are_scikit_learns(seed):
 
 
 def test_intervals_are_those_of_the_bootstrap():
-    _, Y, scores = made_up(np.random.SeedSequence().entropy % 2**32)
+    _, Y, scores = made_up(new_seed())
     answers = (scores > 0.7).astype(np.int8)
     n, draws = len(Y), 60
     result = evaluate(read_targets(Y, Y), scores, answers, draws=draws, seed=5)

@@ -13,10 +13,11 @@ from smtl.model.linear import linear_form
 from smtl.model.matching import arranged, match_columns
 from smtl.model.scores import task_scores
 from smtl.model.training import Settings, make_model
+from tests.seeds import new_rng
 
 
 def test_any_order_gives_the_same_features():
-    rng = np.random.default_rng()
+    rng = new_rng()
     features = ["a", "k=x", "k=y", "b", "c"]
     table = {"a": [1.0, 2.0, np.nan], "b": [3.0, 4.0, 5.0], "c": [6.0, 7.0, 8.0]}
     for _ in range(5):
@@ -57,7 +58,7 @@ def test_features_of_a_data_set():
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("scale", [False, True])
 def test_a_pipeline_is_one_linear_function(sparse, scale):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.normal(3.0, [1.0, 10.0, 0.1, 0.0], size=(60, 4))
     X[rng.random(X.shape) < 0.1] = np.nan
     X[:, 0][rng.random(60) < 0.3] = 0.0
@@ -77,7 +78,7 @@ def test_a_pipeline_is_one_linear_function(sparse, scale):
 
 
 def test_what_is_missing_is_filled_on_the_scale_it_comes_in():
-    X = np.random.default_rng().normal(5.0, 3.0, size=(40, 3))
+    X = new_rng().normal(5.0, 3.0, size=(40, 3))
     X[::7, 1] = np.nan
     steps = [StandardScaler(), SimpleImputer(strategy="median"), SMTLClassifier("error", C=0.5)]
     model = make_pipeline(*steps).fit(X, np.arange(40) % 2)

@@ -30,6 +30,7 @@ from smtl.metrics import F1, metric_names
 from smtl.model import ModelError, archive, load_model, model_metadata, persistence, save_model
 from smtl.model.report import write_report
 from smtl.penalties import penalty_names
+from tests.seeds import new_rng
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=3, random_state=0)
 
@@ -148,7 +149,7 @@ def test_names_of_features_make_no_warning(tmp_path, make, recwarn):
 def test_every_cut_and_every_changed_byte_is_found(good, tmp_path):
     content = good.read_bytes()
     path = tmp_path / "m.skops"
-    rng = np.random.default_rng()
+    rng = new_rng()
     for n in [0, 1, 30, *rng.integers(len(content), size=20), len(content) - 1]:
         path.write_bytes(content[:n])
         with pytest.raises(ModelError):

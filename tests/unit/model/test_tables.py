@@ -13,6 +13,7 @@ from smtl.datasets import DatasetError, read_csv
 from smtl.model import csv_blocks
 from smtl.model.csv_blocks import BlockParser
 from smtl.model.tables import open_csv, open_json_lines
+from tests.seeds import new_rng
 
 
 def numbers_in(texts):
@@ -25,7 +26,7 @@ def numbers_in(texts):
 
 @pytest.mark.parametrize("form", ["%r", "%.17g", "%.16e", "%.15g", "%.6g", "%.3f", "%.18e"])
 def test_numbers_are_rounded_as_python_rounds_them(form):
-    rng = np.random.default_rng()
+    rng = new_rng()
     bits = rng.integers(2**64, size=20_000, dtype=np.uint64).view(np.float64)
     values = [*bits[np.isfinite(bits)].tolist(), *rng.normal(size=20_000).tolist()]
     # Where %f would write hundreds of digits, or an exponent is far out, Python reads the cell.
@@ -35,7 +36,7 @@ def test_numbers_are_rounded_as_python_rounds_them(form):
 
 
 def test_numbers_halfway_between_two_floats():
-    rng = np.random.default_rng()
+    rng = new_rng()
     texts = []
     for mantissa in rng.integers(2**52, 2**53, size=3000).tolist():
         middle = 2 * mantissa + 1  # one bit more than a float has
@@ -47,7 +48,7 @@ def test_numbers_halfway_between_two_floats():
 
 
 def test_numbers_with_more_digits_than_fit_are_left_to_python():
-    rng = np.random.default_rng()
+    rng = new_rng()
     texts = [f"{value:.25g}" for value in rng.normal(size=100)] + ["5e-324", "1e308", "1e-400", "1" * 400]
     found = BlockParser(["a"], ["a"], [], ",", "a.csv")((1, "".join(f"{text}\n" for text in texts).encode()))
     np.testing.assert_array_equal(found[0][:, 0], [float(text) for text in texts])
@@ -105,7 +106,7 @@ def test_pieces_are_what_the_whole_is(rows, size, windows):
 
 
 def test_it_reads_what_the_reader_of_data_sets_reads(tmp_path):
-    rng = np.random.default_rng()
+    rng = new_rng()
     path = tmp_path / "a.csv"
     X = rng.normal(size=(500, 4)).round(3)
     lines = [

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.optimize import minimize
 
 from smtl.penalties import L11, L21, Trace
+from tests.seeds import new_rng
 
 NORMS = [L11(), L21(), Trace()]
 
@@ -100,7 +101,7 @@ def test_prox_shrinks_the_spectrum_by_the_step(norm, M, step):
 @pytest.mark.parametrize("norm", NORMS, ids=repr)
 def test_bound_is_feasible_despite_rounding(norm):
     # Without the allowance, s = 1 / dual_norm leaves the ball in 3 % (l21) and 17 % (trace) of such draws.
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(200):
         Z = rng.standard_normal((5, 3)) * 10.0 ** rng.uniform(0.5, 6.0)
         bound, s = norm.lower_bound(Z, 2.0)
@@ -167,7 +168,7 @@ def test_trace_value_of_low_rank_weights_is_exact():
 @pytest.mark.parametrize("norm", NORMS, ids=repr)
 @pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
 def test_like_has_no_more_than_the_other_has(norm, shape, scale):
-    rng = np.random.default_rng()
+    rng = new_rng()
     M, other = scale * rng.normal(size=shape), scale * rng.normal(size=shape)
     S = norm.prox(M, float(np.median(norm.spectrum(M))))
     got = norm.like(other, S)

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from smtl import SMTLClassifier, SMTLClassifierCV
 from smtl.plotting import ConvergenceDisplay, plot_convergence
+from tests.seeds import new_rng
 
 # Of random data little may be learnt.
 pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarning")
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarn
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((80, 6))
     return X, (X[:, :3] + rng.standard_normal((80, 3)) > 0.5).astype(int)
 

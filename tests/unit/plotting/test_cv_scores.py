@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from smtl import F1, SMTLClassifierCV
 from smtl.plotting import CVScoreDisplay, plot_cv_scores
+from tests.seeds import new_rng
 
 # Of random data little may be learnt.
 pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarning")
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarn
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((90, 6))
     return X, (X[:, :3] + rng.standard_normal((90, 3)) > 0.5).astype(int)
 
@@ -140,7 +141,7 @@ def test_of_a_pipeline_on_axes_of_ones_own(data):
 
 @pytest.mark.parametrize("chosen", [0, 5, 14])
 def test_texts_do_not_collide(collisions, chosen):
-    rng = np.random.default_rng()
+    rng = new_rng()
     Cs = np.logspace(-3, 1, 15)
     scores = rng.random((5, 15))
     others = {f"penalty {k}, ridge {k}": (Cs * rng.uniform(0.3, 3.0), np.full(15, 0.5)) for k in range(12)}

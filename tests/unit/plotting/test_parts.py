@@ -20,13 +20,14 @@ from smtl.plotting import (
 )
 from smtl.plotting._names import name_of, names_of_features, shorten, shorten_all
 from smtl.plotting._parts import spread
+from tests.seeds import new_rng
 
 # Of random data little may be learnt.
 pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarning")
 
 
 def test_spread_is_the_nearest_that_keeps_the_distance():
-    rng = np.random.default_rng()
+    rng = new_rng()
     x = rng.uniform(0.0, 1.0, 6)
     placed = spread(x, 0.15, 0.0, 1.0)
     order = np.argsort(x)
@@ -81,7 +82,7 @@ def test_name_of_metrics_and_scorers():
 
 def test_feature_names_come_through_a_pipeline():
     pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = pd.DataFrame(rng.standard_normal((30, 3)), columns=["wind", "rain", "sun"])
     y = np.arange(30) % 2
     last = SMTLClassifier(tol=0.1)

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from smtl import SMTLClassifier, SMTLClassifierCV, smtl_path
 from smtl.plotting import PathDisplay, plot_path
+from tests.seeds import new_rng
 
 # Of random data little may be learnt.
 pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarning")
@@ -19,7 +20,7 @@ def norms_of(path):
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((80, 12))
     return X, (X[:, :3] + rng.standard_normal((80, 3)) > 0.5).astype(int)
 
@@ -111,7 +112,7 @@ def test_tasks_with_their_own_rows(data, ax):
 
 @pytest.mark.parametrize(("length", "new"), [(2, False), (60, True)])
 def test_labels_keep_clear_of_one_another(collisions, new, length):
-    rng = np.random.default_rng()
+    rng = new_rng()
     m, d = rng.integers(1, 5), 100
     coefs = np.cumsum(rng.standard_normal((8, m, d)), axis=0)
     coefs[:, :, 1:6] = coefs[:, :, :1] = 10.0 * np.arange(1, 9)[:, None, None]  # six that end at one point

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from smtl import SMTLClassifier
 from smtl.plotting import PrecisionRecallCutDisplay, plot_precision_recall
+from tests.seeds import new_rng
 
 # Of random data little may be learnt.
 pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarning")
@@ -59,7 +60,7 @@ def expected(model, X, y, tasks):
 
 @pytest.mark.parametrize("form", [binary, multiclass, multilabel, own_rows])
 def test_curves_dots_and_legend(form):
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((160, 6))
     y, tasks = form(rng, X)
     model = SMTLClassifier(C=1.0, tol=1e-2).fit(X, y, tasks=tasks)
@@ -87,7 +88,7 @@ def test_curves_dots_and_legend(form):
 
 
 def test_a_pipeline_gives_the_same():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((90, 4)) * [1.0, 5.0, 0.2, 1.0] + 3.0
     y, sites = own_rows(rng, (X - 3.0) / [1.0, 5.0, 0.2, 1.0])
     scaler = StandardScaler().fit(X)
@@ -128,7 +129,7 @@ def random_display(rng, m):
 
 
 def test_of_many_tasks_the_worst_are_shown(collisions):
-    rng = np.random.default_rng()
+    rng = new_rng()
     display = random_display(rng, 174).plot()
     f1 = [2 * p * r / (p + r) for r, p in display.cuts]
     assert display.shown_ == sorted(range(174), key=f1.__getitem__)[:8]
@@ -141,7 +142,7 @@ def test_of_many_tasks_the_worst_are_shown(collisions):
 
 
 def test_tasks_can_be_named():
-    display = random_display(np.random.default_rng(), 12)
+    display = random_display(new_rng(), 12)
     display.names = [*"abcdefghijkl"]
     assert display.plot(tasks_shown=["k", "b"]).shown_ == [10, 1]
     assert display.legend_.get_title().get_text() == "2 of 12 tasks"
@@ -159,7 +160,7 @@ def test_a_model_that_never_says_yes_has_its_dot_at_the_end_of_the_curve():
 
 
 def test_tasks_with_one_class_are_left_out():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((60, 4))
     Y = (X[:, :3] > 0).astype(float)
     model = SMTLClassifier(tol=0.1).fit(X, Y)
@@ -170,7 +171,7 @@ def test_tasks_with_one_class_are_left_out():
 
 
 def test_rejects_data_of_another_form():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((60, 4))
     y, sites = own_rows(rng, X)
     model = SMTLClassifier(tol=0.1).fit(X, y, tasks=sites)
@@ -184,7 +185,7 @@ def test_rejects_data_of_another_form():
 
 
 def test_a_rival_can_be_drawn_beside_it():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((60, 4))
     y, _ = binary(rng, X)
     rival = LogisticRegression().fit(X, y)
@@ -193,7 +194,7 @@ def test_a_rival_can_be_drawn_beside_it():
 
 
 def test_rows_without_a_label_do_not_count():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((60, 4))
     y = binary(rng, X)[0].astype(float)
     sites = SITES[np.arange(60) % 3]

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from smtl import SMTLClassifier
 from smtl.plotting import WeightsDisplay, plot_weights
+from tests.seeds import new_rng
 
 # Of random data little may be learnt.
 pytestmark = pytest.mark.filterwarnings("ignore:Task.* all weights zero:UserWarning")
@@ -18,7 +19,7 @@ def names(ticks):
 
 
 def test_shows_the_strongest_features_from_the_top():
-    coef = np.random.default_rng().standard_normal((4, 9))
+    coef = new_rng().standard_normal((4, 9))
     display = WeightsDisplay(coef=coef, task_names=["a", "b", "c", "d"]).plot(max_features=5)
     order = sorted(range(9), key=lambda j: -np.sqrt((coef[:, j] ** 2).sum()))[:5]
     np.testing.assert_array_equal(display.image_.get_array(), coef.T[order])
@@ -45,7 +46,7 @@ def test_features_that_are_zero_are_left_out():
 
 def test_of_a_pipeline_with_names():
     pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = pd.DataFrame(rng.standard_normal((60, 4)), columns=["wind", "rain", "sun", "snow"])
     Y = pd.DataFrame((X.to_numpy()[:, :2] > 0).astype(int), columns=["open", "closed"])
     model = make_pipeline(StandardScaler(), SMTLClassifier(C=100.0, ridge=0.1)).fit(X, Y)
@@ -60,7 +61,7 @@ def test_of_a_pipeline_with_names():
 @pytest.mark.parametrize(("m", "d"), [(1, 3), (3, 100), (12, 30), (174, 100)])
 @pytest.mark.parametrize(("length", "new"), [(1, True), (60, False)])
 def test_names_do_not_collide(collisions, m, d, length, new):
-    rng = np.random.default_rng()
+    rng = new_rng()
     display = WeightsDisplay(
         coef=rng.standard_normal((m, d)),
         feature_names=[f"{j} {'f' * length} {j}" for j in range(d)],

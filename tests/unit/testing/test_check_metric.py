@@ -8,6 +8,7 @@ import pytest
 from smtl import metrics
 from smtl.metrics import AUC, F1, ContingencyMetric, FBeta, GMean, Jaccard, Log, Metric, PointwiseMetric
 from smtl.testing import check_metric
+from tests.seeds import new_rng
 
 Hinge = metrics.Error  # a base called Error looks like an exception
 
@@ -468,7 +469,7 @@ BROKEN = [
 def test_a_wrong_metric_is_caught_whatever_the_seed(cls, message):
     # A fresh seed at each run.
     with pytest.raises(AssertionError, match=rf"{cls.__name__}\(.*\): ({message})"):
-        check_metric(cls(), random_state=np.random.default_rng())
+        check_metric(cls(), random_state=new_rng())
 
 
 def test_the_one_way_sweep_is_right_where_it_ought_to_be():
@@ -552,7 +553,7 @@ RIGHT = [WorstRow(), SlowPairs(), Costs(), Costs(miss=0.25, alarm=7), AtLeastTwo
 
 @pytest.mark.parametrize("metric", RIGHT, ids=repr)
 def test_a_right_metric_of_another_kind_passes(metric):
-    check_metric(metric, random_state=np.random.default_rng())
+    check_metric(metric, random_state=new_rng())
 
 
 def test_a_class_that_cannot_be_pickled_passes():

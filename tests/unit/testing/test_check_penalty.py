@@ -6,6 +6,7 @@ import pytest
 import smtl.testing
 from smtl.penalties import L11, L21, Elastic, Penalty, Ridge, Trace
 from smtl.testing import check_penalty
+from tests.seeds import new_rng
 
 
 class ThresholdTooLarge(L11):
@@ -248,7 +249,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("cls", "message"), BROKEN, ids=[cls.__name__ for cls, _ in BROKEN])
 def test_a_wrong_penalty_is_caught_whatever_the_seed(cls, message):
-    seed = int(np.random.default_rng().integers(2**32))
+    seed = int(new_rng().integers(2**32))
     for random_state in (0, seed):
         with pytest.raises(AssertionError, match=rf"{cls.__name__}\(.*\): {message}"):
             check_penalty(cls(), random_state=random_state)

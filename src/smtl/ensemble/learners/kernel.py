@@ -234,7 +234,7 @@ def _landmarks(n: int, seed: int) -> Rows:
 def _zero_one(Y: Any) -> Float:
     """Return targets 1, 0, and the share of positives where there is no label."""
     n_known = np.maximum((Y != 0).sum(axis=0), 1)
-    return np.where(Y == 0, (Y > 0).sum(axis=0) / n_known, Y > 0)
+    return np.asarray(np.where(Y == 0, (Y > 0).sum(axis=0) / n_known, Y > 0), dtype=np.float64)
 
 
 def _mean_auc(scores: list[Float], targets: Targets, folds: Splits) -> float:

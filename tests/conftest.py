@@ -1,0 +1,31 @@
+"""The seed of all that tests draw: from the environment, or drawn once a run, and printed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+import pytest
+
+from tests import seeds
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # The workers of pytest-xdist inherit it.
+    os.environ.setdefault("SMTL_SEED", str(secrets.randbelow(10**9)))
+
+
+def pytest_report_header() -> str:
+    return f"seed of random data: SMTL_SEED={os.environ['SMTL_SEED']}"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    seeds.forget(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    report = yield
+    if report.failed:
+        report.sections.append(("to draw the same data again", f"SMTL_SEED={os.environ['SMTL_SEED']}"))
+    return report
