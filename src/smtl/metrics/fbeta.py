@@ -89,7 +89,7 @@ class F1(FBeta):
         super().__init__(1.0)
 
     def __repr__(self) -> str:
-        return "F1()"
+        return f"{type(self).__name__}()"
 
 
 class F2(FBeta):
@@ -107,7 +107,7 @@ class F2(FBeta):
         super().__init__(2.0)
 
     def __repr__(self) -> str:
-        return "F2()"
+        return f"{type(self).__name__}()"
 
 
 class FHalf(FBeta):
@@ -125,4 +125,4 @@ class FHalf(FBeta):
         super().__init__(0.5)
 
     def __repr__(self) -> str:
-        return "FHalf()"
+        return f"{type(self).__name__}()"

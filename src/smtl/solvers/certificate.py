@@ -83,8 +83,14 @@ class Certificate:
     @property
     def gap(self) -> float:
         """The relative gap (objective - bound) / objective: how far from the optimum the weights can be at most."""
+        self.check()
         if not np.isfinite(self.objective):
             return np.inf
+        # Within the tolerance for rounding, a bound above the objective is one that is met.
+        return max((self.objective - self.bound) / self.objective, 0.0) if self.objective > 0.0 else 0.0
+
+    def check(self) -> None:
+        """Raise `FalseCertificateError` if the bound is above the objective by more than rounding explains."""
         if self.bound > self.objective + ROUNDING * abs(self.objective) + ROUNDING_OF_TERMS * self.terms:
             raise FalseCertificateError(
                 f"The bound {self.bound!r} is above the objective {self.objective!r}, which no weights can be below. "
@@ -92,7 +98,6 @@ class Certificate:
                 "tell. Otherwise this is a bug in smtl: please report it with all of this message and, if you can, the "
                 "data."
             )
-        return max((self.objective - self.bound) / self.objective, 0.0) if self.objective > 0.0 else 0.0
 
     def see_weights(self, objective: float, W: Float, intercept: Float) -> None:
         """Take in weights and their objective.

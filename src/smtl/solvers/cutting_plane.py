@@ -96,6 +96,8 @@ def solve_cutting_plane(problem: Problem, *, tol: float, max_iter: int, start: S
         certificate = bounds.certificate(W, intercept, objective)
         history.add(float(reached.sum()), certificate, np.nan, np.nan, n_iter)
         gaps = objective - bounds.value
+        lowest = int(np.argmin(gaps))
+        Certificate(objective[lowest], bounds.value[lowest], terms=C * abs(bounds.delta[lowest])).check()
         open_ = gaps > tol * objective
         if not open_.any():
             break
