@@ -200,16 +200,6 @@ def test_correction_can_be_asked_for(drawn, correction):
         assert np.isfinite([model.correction_.gain, model.correction_.standard_error]).all()
 
 
-def test_a_tie_between_labels_is_used():
-    rng = new_rng()
-    X = rng.standard_normal((900, 3))
-    which = np.digitize(X[:, 0] ** 2 + X[:, 1] + 0.2 * rng.standard_normal(900), [0.0, 0.7, 1.5])
-    Y = (which[:, None] == np.arange(4)).astype(int)  # exactly one of them is 1
-    model = SMTLEnsemble(**CHEAP).fit(X, Y)
-    assert model.correction_ is not None
-    assert model.correction_.gain > model.correction_.standard_error
-
-
 def test_noise_does_not_give_a_constant_answer():
     seed = int(new_rng().integers(2**31))
     X, y = make_classification(300, flip_y=0.3, random_state=seed)
