@@ -150,7 +150,7 @@ def test_cuts_follow_the_scoring(data):
     coefs = [model.coef_ for model in fitted.values()]
     for coef in coefs[1:]:
         np.testing.assert_array_equal(coef, coefs[0])
-    assert fitted["f2"].predict(X).sum() > fitted["f1_micro"].predict(X).sum()
+    assert fitted["f2"].predict(X).sum() >= fitted["f1_macro"].predict(X).sum()  # F2 prefers recall
     exact = [accuracy_score(Y, model.predict(X)) for model in fitted.values()]
     assert exact[-1] >= max(exact) - 0.05  # cut for it on held-out rows
 
