@@ -49,8 +49,13 @@ class Registered:
         super().__init_subclass__(**kwargs)
         for base in reversed(cls.__mro__[1:]):
             for declared, formulas in vars(base).get("rests_on", {}).items():
-                if any(_depth(cls, formula) < _depth(cls, declared) for formula in formulas):
-                    setattr(cls, declared, inspect.getattr_static(base, declared))
+                default = inspect.getattr_static(base, declared)
+                # What is the default already is not set: in the class itself it would look like a formula of its own.
+                if (
+                    any(_depth(cls, formula) < _depth(cls, declared) for formula in formulas)
+                    and inspect.getattr_static(cls, declared) is not default
+                ):
+                    setattr(cls, declared, default)
         name = vars(cls).get("name")
         if name is None:
             return

@@ -9,7 +9,9 @@ from smtl import SMTLClassifier, SMTLClassifierCV
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [
+        SMTLClassifier(),
         *(SMTLClassifier(metric=metric) for metric in ["f1", "auc", "error"]),
+        SMTLClassifierCV(),
         *(SMTLClassifierCV(metric=metric) for metric in ["f1", "auc"]),
     ]
 )

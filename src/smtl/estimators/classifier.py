@@ -54,9 +54,11 @@ class SMTLClassifier(CorrectingTasksClassifier):
 
     Parameters
     ----------
-    metric : str or Metric, default="f1"
-        What the model is judged by: ``"f1"``, ``"f2"``, ``"f0.5"``, ``"auc"``, ``"auc-labelling"``, ``"error"``,
-        ``"log"``, ``"jaccard"``, ``"gmean"``, or an instance of `smtl.metrics.Metric`.
+    metric : str or Metric, default="log"
+        What the model is trained on: ``"log"``, ``"auc"``, ``"auc-labelling"``, ``"f1"``, ``"f2"``, ``"f0.5"``,
+        ``"error"``, ``"jaccard"``, ``"gmean"``, or an instance of `smtl.metrics.Metric`. Where classes overlap, the
+        losses of F1 and the like are flat, and the answer may be the same for every row: log and AUC, cut for F1, are
+        better there.
     penalty : str or Penalty, default="l21"
         ``"l21"`` selects features for all tasks jointly, ``"l11"`` for each task by itself, ``"trace"`` makes the tasks
         share a few directions, ``"ridge"`` does not tie them. Or an instance of `smtl.penalties.Penalty`.
@@ -68,11 +70,12 @@ class SMTLClassifier(CorrectingTasksClassifier):
         Weight of half the squared Frobenius norm added to the penalty.
     fit_intercept : bool, default=True
         Whether each task has an intercept. It is not penalised, and the certificate holds for it.
-    threshold : {"auto", "per-task", "shared", "smoothed"} or float, default="auto"
-        The cut between the classes. ``"auto"`` is zero where the metric defines a cut, and ``"per-task"`` where it does
-        not (AUC). The others choose it by cross-validation on the training data: each task by itself, one for all
-        tasks, or between the two, the nearer to the shared one the fewer positives a task has. A number is used as it
-        is.
+    threshold : {"auto", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float, default="auto"
+        The cut between the classes. ``"auto"`` is zero where the metric is a function of the answers (F1, error, ...);
+        for others (log, AUC) it is whichever of the rules that follow is best. They choose it by cross-validation on
+        the training data, which takes three more fits: each task by itself; one for all tasks; between the two, the
+        nearer to the shared one the fewer positives a task has; one for the log odds of all tasks; or the one that says
+        yes as often as all labels do. A number is used as it is.
     threshold_metric : str or Metric, default=None
         What a chosen cut is to be best for. By default the metric itself; F1 if that is no function of the answers
         (AUC, log).
@@ -108,7 +111,8 @@ class SMTLClassifier(CorrectingTasksClassifier):
     task_names_ : ndarray of shape (n_tasks,)
         Names of the tasks: the classes, the columns of Y, or the values of ``tasks``.
     null_tasks_ : ndarray
-        Names of the tasks whose weights are all zero: their answer is the same for every row.
+        Names of the tasks whose answer is the same for every training row, because weights are zero or too small to
+        bring any row across the threshold. With a threshold that is a number, only weights of zero count.
     C_ : float
         The value of C that was used.
     objective_, dual_bound_ : float
@@ -128,7 +132,8 @@ class SMTLClassifier(CorrectingTasksClassifier):
     Notes
     -----
     A task with one class only, or with no label at all, is fitted as a constant, with a warning; it takes no part in
-    the objective.
+    the objective. A task whose answers are nearly all the same, or on the held-out rows that chose its threshold no
+    better than a constant, is named in a warning, too.
 
     References
     ----------

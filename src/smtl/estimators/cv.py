@@ -136,7 +136,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
     The race tries log, AUC and F1 with the ridge penalty, then the best of them with the other penalties, each at four
     values of C and with models that stop early; then the values of C around the best. It takes about as long as two
     searches of one metric and penalty. Where `scoring` is a function of the answers, such as macro F1, candidates and
-    values of C are compared by the mean AUC of the held-out scores: F1 of a few rows is too noisy to choose by.
+    values of C are compared by the mean AUC of the held-out scores: F1 of a few rows is too noisy to choose by. F1 must
+    lead by two standard errors, because its loss is flat where classes overlap.
 
     A task whose answers are nearly all the same, or on held-out rows no better than a constant, is named in a warning.
 

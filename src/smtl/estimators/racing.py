@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.estimators.search import Point
+from smtl.metrics import get_metric
 
 __all__ = ["METRICS", "PENALTIES", "Heat", "most_points", "race"]
 
@@ -21,6 +22,7 @@ PENALTIES = ("ridge", "trace", "l21")
 N_COARSE = 4  # values of C of a first look at a candidate
 COARSE_TOL = 0.1  # gap of the models of a first look
 COARSE_ITER = 15  # passes for each of them, at most
+LEAD = 2.0  # standard errors by which a metric of the answers must lead, see `race`
 
 
 class Heat(NamedTuple):
@@ -49,6 +51,9 @@ def race(
     First every metric with the first penalty, then the best metric with all the others, each at four values of C with
     models that stop early. The candidate that then leads is tried at the values of C around its best.
 
+    A metric that is a function of the answers, such as F1, must lead by two standard errors of the difference over the
+    folds. Its loss is flat where classes overlap: there a model that stops early is better than the final one will be.
+
     Parameters
     ----------
     candidates : list of (metric, penalty, ridge)
@@ -72,11 +77,11 @@ def race(
     metrics = [repr(metric) for metric, _, _ in candidates]
     for number in [metrics.index(metric) for metric in dict.fromkeys(metrics)]:
         seen[number] = yield from _first_look(number, grids[number], run)
-    leader = metrics[_ranking(seen)[0]]
+    leader = metrics[_leader(candidates, seen)]
     for number in range(len(candidates)):
         if metrics[number] == leader and number not in seen:
             seen[number] = yield from _first_look(number, grids[number], run)
-    winner = _ranking(seen)[0]
+    winner = max((number for number in seen if metrics[number] == leader), key=lambda number: seen[number].mean)
     yield from run(Heat(winner, _around(grids[winner], seen[winner].C), coarse=False))
 
 
@@ -116,8 +121,18 @@ def _first_look(number: int, grid: Float, run: Callable[[Heat], Iterator[Point]]
     return max(points, key=lambda point: point.mean)
 
 
-def _ranking(seen: dict[int, Point]) -> list[int]:
-    return sorted(seen, key=lambda number: -seen[number].mean)
+def _leader(candidates: Sequence[tuple[Any, Any, float]], seen: dict[int, Point]) -> int:
+    """Return the candidate that leads, the first of equals."""
+    wary = [number for number in seen if get_metric(candidates[number][0]).judges_answers]
+    others = [number for number in seen if number not in wary]
+    if not others or not wary:
+        return max(seen, key=lambda number: seen[number].mean)
+    best, rival = (max(numbers, key=lambda number: seen[number].mean) for numbers in (others, wary))
+    gain = seen[rival].guide - seen[best].guide
+    gain = gain[~np.isnan(gain)]
+    if len(gain) < 2 or gain.mean() <= LEAD * gain.std(ddof=1) / np.sqrt(len(gain)):
+        return best
+    return rival
 
 
 def _step(n: int) -> int:

@@ -20,6 +20,8 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 Judge: TypeAlias = Callable[[int, Float], float]
 
+EITHER_SIDE = 0.01  # share of the held-out rows that cuts by "auto" leave on either side, at least
+
 
 def cut_target(metric: Metric, target: str | Metric | None = None) -> Metric:
     """Return the metric to choose cuts for.
@@ -140,7 +142,9 @@ def choose_cuts(
         :math:`\lambda = 0`, :math:`\lambda = \infty`, the :math:`\lambda` that does best when each fold is cut by what
         the other folds say; one cut of all tasks' log odds (see `smtl.estimators.calibration.logistic_curves`), the
         best one or the one that says yes as often as all labels do; or a number, used as it is. ``"auto"`` is the best
-        of all these rules when each fold is cut by what the other folds say.
+        of all these rules when each fold is cut by what the other folds say. The usual rules for a score are the first
+        three, and for one of all tasks together the fourth; another must gain more than one standard error. For a mean
+        over the tasks, cuts are kept from being beyond all rows of a task.
     metric : Metric
         What the models were trained on.
     target : Metric
@@ -186,17 +190,44 @@ def choose_cuts(
     else:
         rules = mixed or [rule for rule in calibrated if rule.name == threshold]
         scorer, judge = TaskScorer(target), None
-    best = rules[_best_rule(held, rules, scorer, judge)] if len(rules) > 1 else rules[0]
+    n_usual = 1 if threshold == "auto" and scorer.pooled else len(mixed)
+    best = rules[_best_rule(held, rules, n_usual, scorer, judge)] if len(rules) > 1 else rules[0]
     if threshold == "auto":
-        return Cuts(np.zeros(m), best.whole[-1], best.whole[:-1], best.smoothing, best.name)
+        whole = best.whole if scorer.pooled or judge is not None else _inside(held, best.whole)
+        return Cuts(np.zeros(m), whole[-1], whole[:-1], best.smoothing, best.name)
     return Cuts(best.location[-1], best.cut[-1], best.whole[:-1], best.smoothing, best.name)
 
 
-def _best_rule(held: HeldOut, rules: list[Rule], scorer: TaskScorer, judge: Judge | None) -> int:
-    """Return the rule that scores best when each fold is cut by what the others say; of equals the first."""
+def _best_rule(held: HeldOut, rules: list[Rule], n_usual: int, scorer: TaskScorer, judge: Judge | None) -> int:
+    """Return the rule that scores best when each fold is cut by what the others say; of equals the first.
+
+    The first rules are the usual ones for the score. Another must gain more than one standard error over them.
+    """
     if judge is None:
         scores = fold_scores(held, np.array([rule.whole[:-1] for rule in rules]), scorer)
     else:
         scores = np.array([[judge(k, rule.whole[k]) for k in range(held.n_folds)] for rule in rules])
-    known = ~np.isnan(scores).any(axis=0)
-    return int(np.argmax(scores[:, known].mean(axis=1))) if known.any() else 0
+    scores = scores[:, ~np.isnan(scores).any(axis=0)]
+    if scores.shape[1] == 0:
+        return 0
+    means = scores.mean(axis=1)
+    usual = int(np.argmax(means[:n_usual]))
+    gain = scores - scores[usual]
+    error = gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1]) if gain.shape[1] > 1 else np.inf
+    better = np.flatnonzero(gain.mean(axis=1) > error)
+    better = better[better >= n_usual]
+    return int(better[np.argmax(means[better])]) if len(better) else usual
+
+
+def _inside(held: HeldOut, cuts: Float) -> Float:
+    """Return cuts that leave a few held-out rows on either side: no task answers the same to all.
+
+    At least one row in a hundred, or half as many as there are labels of that class if these are rarer.
+    """
+    out = cuts.copy()
+    for i, (_, y, scores) in enumerate(held.columns()):
+        if len(scores):
+            share = float(np.mean(y > 0))
+            ends = np.quantile(scores, [min(EITHER_SIDE, 0.5 * (1.0 - share)), 1.0 - min(EITHER_SIDE, 0.5 * share)])
+            out[:, i] = np.clip(out[:, i], *ends)
+    return out

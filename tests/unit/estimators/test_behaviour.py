@@ -100,6 +100,5 @@ def test_who_gives_the_cut_is_not_told_what_it_does(data):
 def test_a_single_label_is_called_by_its_name(data):
     X, Y = data
     for y in (pd.Series(np.zeros(300), name="fault"), pd.DataFrame({"fault": np.zeros(300)})):
-        (text,) = warned(SMTLClassifier(), X, y)
-        assert text.startswith("Task fault has only one class")
+        assert any(text.startswith("Task fault has only one class") for text in warned(SMTLClassifier(), X, y))
     assert read_targets(X, pd.Series(Y[:, 0])).title is None
