@@ -221,3 +221,10 @@ def test_a_formula_that_does_not_hold_on_a_task(metric, table, wanted, got):
 def test_shipped_metrics_are_defined_on_every_task(name):
     for n_pos, n_neg in [(1, 1), (1, 50), (50, 1), (3, 7)]:
         get_metric(name).check_task(n_pos, n_neg)
+
+
+@pytest.mark.parametrize("name", ["f1", "f2", "f0.5", "jaccard", "gmean", "error"])
+def test_functions_of_the_answers_say_so(name):
+    """Also where a class between them and the base has set nothing but the formula."""
+    assert get_metric(name).judges_answers
+    assert not get_metric("auc").judges_answers
