@@ -24,7 +24,7 @@ from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.racing import COARSE_ITER, COARSE_TOL, Heat, most_points, race
 from smtl.estimators.scoring import TaskScorer, judges_answers
-from smtl.estimators.search import Data, Point, choose, forget_losers, search
+from smtl.estimators.search import Data, Point, choose, forget_losers, report_an_open_end, search
 from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.metrics import Metric, get_metric
@@ -35,7 +35,7 @@ __all__ = ["SMTLClassifierCV"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# Models of the folds serve to compare values of C: to this gap, or so many passes for each C, and no further.
+# Models of the folds serve to compare values of C: to this gap, or so many passes for each C.
 FOLD_TOL = 2e-2
 FOLD_ITER = 50
 
@@ -263,7 +263,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
             )
         self._keep_search(points, chosen, candidates)
         self._keep_model(chosen, targets, checked.dtype)
-        self._report_an_open_end(grids[chosen.candidate])
+        if not self.partial_:
+            report_an_open_end(self.C_, self.Cs_, self.scores_, grids[chosen.candidate])
         self._finish(X, y, tasks, offset, chosen, targets, len(points))
         if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
             held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
@@ -379,18 +380,6 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self.smoothing_, self.threshold_rule_ = chosen.cuts.smoothing, chosen.cuts.rule
         self.threshold_spread_ = chosen.cuts.spread
         self.cv_results_ = results_table(points, candidates)
-
-    def _report_an_open_end(self, grid: Float) -> None:
-        """Warn where the largest C is the best one, and scores still rise there by more than their standard error."""
-        if self.partial_ or len(self.Cs_) == 1 or grid[-1] > self.C_:
-            return
-        rises = self.scores_[:, -1] - self.scores_[:, -2]
-        rises = rises[np.isfinite(rises)]
-        if len(rises) > 1 and np.mean(rises) > np.std(rises, ddof=1) / np.sqrt(len(rises)):
-            messages.warn(
-                f"The best C, {self.C_:.4g}, is the largest of the {len(grid)} that were tried, and scores still "
-                f"rise there: a larger one may be better. Give Cs as a list that goes on to {10 * self.C_:.2g}, say."
-            )
 
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""
