@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from smtl import messages
 from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import CorrectingTasksClassifier
-from smtl.estimators.behaviour import null_tasks, report_answers
+from smtl.estimators.behaviour import keep_cuts_inside, null_tasks, report_answers
 from smtl.estimators.choosing import Candidate, Choice
 from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_scale, check_tasks, check_threshold, natural_C
 from smtl.estimators.cv_results import results_table
@@ -238,9 +238,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self._check_parameters()
         if y is None:
             raise ValueError("This SMTLClassifierCV estimator requires y to be passed, but the target y is None.")
-        checked = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2
-        )
+        dtypes = (np.float64, np.float32)
+        checked = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=dtypes, ensure_min_samples=2)
         check_scale(checked)
         targets = read_targets(checked, y, tasks)
         if offset is not None:
@@ -268,7 +267,10 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self._finish(X, y, tasks, offset, chosen, targets, len(points))
         if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
             held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
-            report_answers(self, checked, targets, held, chosen.cuts.by_fold, choice.cut_target(metric, targets.kind))
+            if self.threshold == "auto" and held is not None:
+                keep_cuts_inside(self, checked, targets)
+            target = choice.cut_target(metric, targets.kind)
+            report_answers(self, checked, targets, held, chosen.cuts.by_fold, target)
         return self
 
     def _finish(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets, n_points: int) -> None:

@@ -14,7 +14,7 @@ from smtl.estimators.held_out import HeldOut
 from smtl.estimators.scoring import TaskScorer, fold_scores
 from smtl.metrics import F1, Metric, get_metric
 
-__all__ = ["Cuts", "Judge", "best_cut", "choose_cuts", "cut_target"]
+__all__ = ["Cuts", "Judge", "best_cut", "choose_cuts", "cut_target", "ends_of_cuts"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -227,7 +227,31 @@ def _inside(held: HeldOut, cuts: Float) -> Float:
     out = cuts.copy()
     for i, (_, y, scores) in enumerate(held.columns()):
         if len(scores):
-            share = float(np.mean(y > 0))
-            ends = np.quantile(scores, [min(EITHER_SIDE, 0.5 * (1.0 - share)), 1.0 - min(EITHER_SIDE, 0.5 * share)])
-            out[:, i] = np.clip(out[:, i], *ends)
+            out[:, i] = np.clip(out[:, i], *ends_of_cuts(y, scores))
     return out
+
+
+def ends_of_cuts(y: npt.ArrayLike, s: npt.ArrayLike) -> tuple[float, float]:
+    """Return between which cuts a few rows are on either side.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels, +1 and -1.
+    s : array-like of shape (n,)
+        Scores.
+
+    Returns
+    -------
+    lowest, highest : float
+        One row in a hundred is below and above, or half as many as there are labels of that class if these are rarer.
+
+    Examples
+    --------
+    >>> ends_of_cuts([1, 1, -1, -1] * 50, np.arange(200.0))
+    (1.99, 197.01)
+    """
+    share = float(np.mean(np.asarray(y) > 0))
+    at = [min(EITHER_SIDE, 0.5 * (1.0 - share)), 1.0 - min(EITHER_SIDE, 0.5 * share)]
+    lowest, highest = np.quantile(np.asarray(s, dtype=np.float64), at)
+    return float(lowest), float(highest)
