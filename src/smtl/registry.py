@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NoReturn, cast
 
 __all__ = ["Registered", "import_all", "unknown_name"]
 
@@ -26,8 +26,8 @@ class Registered:
         The registered classes by name; each family of classes sets its own.
     rests_on : dict of str to tuple of str
         What of a class rests on which of its formulas. Where a subclass overrides a formula and not what rests on it,
-        what rests on it is that of the class which says so here: its safe default, or an abstract method. So a class
-        that changes a formula says again what is true of it.
+        what rests on it is that of the class which says so here: a safe default. Where that is abstract, the subclass
+        has to define it, and an error says so when it is asked for.
 
     Examples
     --------
@@ -49,12 +49,12 @@ class Registered:
         super().__init_subclass__(**kwargs)
         for base in reversed(cls.__mro__[1:]):
             for declared, formulas in vars(base).get("rests_on", {}).items():
+                changed = [formula for formula in formulas if _depth(cls, formula) < _depth(cls, declared)]
                 default = inspect.getattr_static(base, declared)
-                # What is the default already is not set: in the class itself it would look like a formula of its own.
-                if (
-                    any(_depth(cls, formula) < _depth(cls, declared) for formula in formulas)
-                    and inspect.getattr_static(cls, declared) is not default
-                ):
+                if changed and getattr(default, "__isabstractmethod__", False):
+                    setattr(cls, declared, _to_be_defined(cls, declared, changed[0]))
+                elif changed and inspect.getattr_static(cls, declared) is not default:
+                    # Set anew, what is the default already would look like a formula of the class's own.
                     setattr(cls, declared, default)
         name = vars(cls).get("name")
         if name is None:
@@ -76,6 +76,21 @@ class Registered:
 def _depth(cls: type, name: str) -> int:
     """Return how far up the bases of a class a name is defined: 0 for the class itself."""
     return next((depth for depth, base in enumerate(cls.__mro__) if name in vars(base)), len(cls.__mro__))
+
+
+def _to_be_defined(cls: type, name: str, formula: str) -> Callable[..., Any]:
+    """Return a method that says that it has to be defined; abstract itself where there never was another."""
+    inherited = getattr(cls, name)
+    if getattr(inherited, "__isabstractmethod__", False):
+        return cast(Callable[..., Any], inherited)
+
+    def missing(*args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(
+            f"{cls.__name__} must define {name} as well, since it overrides {formula}: what it would inherit belongs "
+            "to another formula."
+        )
+
+    return missing
 
 
 def import_all(package: str, path: Iterable[str]) -> None:

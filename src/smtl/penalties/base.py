@@ -49,6 +49,7 @@ class Penalty(Registered, ABC):
     kernel : tuple of str and float, or None
         Which of the norms of `smtl.kernels.norms` it is ("nothing", "entries", "features" or "values"), and the weight
         of the ridge term beside it, so that iterations can be compiled; None to have its methods called each time.
+        It is not inherited.
 
     Notes
     -----
@@ -86,9 +87,13 @@ class Penalty(Registered, ABC):
         "conjugate": ("value",),
         "lower_bound": ("value", "conjugate"),
         "like": ("value", "prox"),
-        "kernel": ("value", "prox", "conjugate", "lower_bound"),
     }
     kernel: tuple[str, float] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "kernel" not in vars(cls):
+            cls.kernel = None  # a subclass of L21 may have another prox: what it does not say itself is not known
 
     @abstractmethod
     def value(self, W: Array) -> float:
@@ -224,8 +229,6 @@ class Norm(Penalty):
         "dual_norm": ("spectrum", "value"),
         "conjugate": ("spectrum", "dual_norm"),
         "lower_bound": ("spectrum", "dual_norm", "conjugate"),
-        "spectrum": ("value",),
-        "kernel": ("spectrum", "dual_norm"),
     }
 
     @abstractmethod

@@ -64,6 +64,7 @@ UNADAPTED = 3
 # A pass must cost at least so many iterations on the planes for the level method to be worth it. Where it was left, but
 # plain ADMM has not got there after so many passes, it is tried again, with iterations that may cost twice as much.
 STEPS_A_PASS, PLAIN_PASSES = 6.0, 1000
+LONG = 50.0  # passes; the longer it takes beyond that, the more the iterations between passes may cost
 # What is not multiplications costs as much as so many: around a pass, around an iteration that is not compiled, and for
 # singular values, of which the rest is the cube of the smaller side.
 AROUND_A_PASS, AROUND_A_STEP, AROUND_VALUES, CUBE = 6e5, 1.5e5, 4e4, 10.0
@@ -122,7 +123,7 @@ def solve_bundle(problem: Problem, *, tol: float, max_iter: int, start: Start, v
         else:
             certificate.see_planes(problem, *bound.steps(1, C * inner_tol))
         if certificate.gap > tol:
-            if n_iter >= first_passes and bundle.work() > most_work:
+            if n_iter >= first_passes and bundle.work() > most_work * max(n_iter / LONG, 1.0):
                 if ahead:
                     mean = certificate.W
                     bound.start_again(mean)

@@ -42,7 +42,14 @@ STEPS, STEPS_VALUES = 6, 3
 
 
 class FalseCertificateError(RuntimeError):
-    """A lower bound came out above an objective: a metric or a penalty breaks its rules, or there is a bug."""
+    """A lower bound came out above an objective: a metric or a penalty breaks its rules, or there is a bug.
+
+    Examples
+    --------
+    >>> Certificate(objective=1.0, bound=1.5).gap
+    Traceback (most recent call last):
+    smtl.solvers.certificate.FalseCertificateError: The bound 1.5 is above the objective 1.0, which no weights can ...
+    """
 
 
 @dataclass

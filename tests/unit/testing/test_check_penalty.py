@@ -84,16 +84,22 @@ class NotZeroAtZero(L11):
 
 
 class Negative(L11):
+    prox, conjugate = L11.prox, L11.conjugate
+
     def value(self, W):
         return float(W.sum())
 
 
 class NotConvex(L11):
+    prox, conjugate = L11.prox, L11.conjugate
+
     def value(self, W):
         return float(np.sqrt(np.abs(W)).sum())
 
 
 class NotHomogeneous(L11):
+    conjugate = L11.conjugate
+
     def value(self, W):
         return max(super().value(W) - 1e-3, 0.0)
 
