@@ -100,7 +100,7 @@ class Cuts:
         How many positives' worth of trust the shared cut has got: 0 for cuts of each task's own, infinite for a shared
         one.
     rule : str
-        How the cuts were chosen: "per-task", "shared", "smoothed", "calibrated", "cardinality" or "given".
+        How the cuts were chosen: "per-task", "shared", "smoothed", "calibrated", "cardinality", "uncut" or "given".
 
     Examples
     --------
@@ -143,8 +143,9 @@ def choose_cuts(
         the other folds say; one cut of all tasks' log odds (see `smtl.estimators.calibration.logistic_curves`), the
         best one or the one that says yes as often as all labels do; or a number, used as it is. ``"auto"`` is the best
         of all these rules when each fold is cut by what the other folds say. The usual rules for a score are the first
-        three, and for one of all tasks together the fourth; another must gain more than one standard error. For a mean
-        over the tasks, cuts are kept from being beyond all rows of a task.
+        three, and for one of all tasks together the fourth; another must gain more than one standard error. Where a
+        row has one answer, and the metric gives probabilities, no cut is a usual rule, too: the most probable answer.
+        For a mean over the tasks, cuts are kept from being beyond all rows of a task.
     metric : Metric
         What the models were trained on.
     target : Metric
@@ -191,9 +192,14 @@ def choose_cuts(
         rules = mixed or [rule for rule in calibrated if rule.name == threshold]
         scorer, judge = TaskScorer(target), None
     n_usual = 1 if threshold == "auto" and scorer.pooled else len(mixed)
+    if threshold == "auto" and metric.probability is not None and held.targets.kind in ("binary", "multiclass"):
+        # One answer a row is the most probable one, unless cuts are worth it.
+        none = np.zeros((n_folds + 1, m))
+        rules, n_usual = [Rule("uncut", none, none, 0.0), *rules], n_usual + 1
     best = rules[_best_rule(held, rules, n_usual, scorer, judge)] if len(rules) > 1 else rules[0]
     if threshold == "auto":
-        whole = best.whole if scorer.pooled or judge is not None else _inside(held, best.whole)
+        as_it_is = scorer.pooled or judge is not None or best.name == "uncut"
+        whole = best.whole if as_it_is else _inside(held, best.whole)
         return Cuts(np.zeros(m), whole[-1], whole[:-1], best.smoothing, best.name)
     return Cuts(best.location[-1], best.cut[-1], best.whole[:-1], best.smoothing, best.name)
 
