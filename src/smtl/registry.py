@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn
 
 __all__ = ["Registered", "import_all", "unknown_name"]
 
@@ -51,11 +51,10 @@ class Registered:
             for declared, formulas in vars(base).get("rests_on", {}).items():
                 changed = [formula for formula in formulas if _depth(cls, formula) < _depth(cls, declared)]
                 default = inspect.getattr_static(base, declared)
-                if changed and getattr(default, "__isabstractmethod__", False):
-                    setattr(cls, declared, _to_be_defined(cls, declared, changed[0]))
-                elif changed and inspect.getattr_static(cls, declared) is not default:
-                    # Set anew, what is the default already would look like a formula of the class's own.
-                    setattr(cls, declared, default)
+                # What is the default already is not set: in the class itself it would look like a formula of its own.
+                if changed and inspect.getattr_static(cls, declared) is not default:
+                    abstract = getattr(default, "__isabstractmethod__", False)
+                    setattr(cls, declared, _to_be_defined(cls, declared, changed[0]) if abstract else default)
         name = vars(cls).get("name")
         if name is None:
             return
@@ -79,10 +78,7 @@ def _depth(cls: type, name: str) -> int:
 
 
 def _to_be_defined(cls: type, name: str, formula: str) -> Callable[..., Any]:
-    """Return a method that says that it has to be defined; abstract itself where there never was another."""
-    inherited = getattr(cls, name)
-    if getattr(inherited, "__isabstractmethod__", False):
-        return cast(Callable[..., Any], inherited)
+    """Return a method that says that it has to be defined."""
 
     def missing(*args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(
