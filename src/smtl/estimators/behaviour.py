@@ -11,9 +11,10 @@ from smtl import messages
 from smtl.estimators.held_out import HeldOut, own_scores
 from smtl.estimators.scoring import answer_counts
 from smtl.estimators.targets import Targets
+from smtl.estimators.thresholds import ends_of_cuts
 from smtl.metrics import AUC, Metric
 
-__all__ = ["idle_tasks", "null_tasks", "report_answers", "report_constants", "report_zero_weights"]
+__all__ = ["idle_tasks", "keep_cuts_inside", "null_tasks", "report_answers", "report_constants", "report_zero_weights"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -85,6 +86,34 @@ def report_zero_weights(targets: Targets, zero: Numbers, C: float, gap: float) -
             f"{gap:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
             "choose another metric or penalty; see null_tasks_."
         )
+
+
+def keep_cuts_inside(model: Any, X: Any, targets: Targets) -> None:
+    """Move the thresholds of a model that are beyond all training rows of their task, though its weights are not zero.
+
+    The models that thresholds are chosen on are others than the final one: where scores vary little, all of them can
+    be on one side.
+
+    Parameters
+    ----------
+    model : SMTLClassifier or SMTLClassifierCV
+        The fitted model.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        The training rows.
+    targets : Targets
+        Their labels.
+    """
+    if targets.kind == "multiclass":
+        return  # the highest score is answered, and no cut decides by itself
+    fitted = targets.learnable()
+    scores = _training_scores(X, targets, model.coef_, model.intercept_)
+    idle = np.setdiff1d(np.flatnonzero(idle_tasks(scores, targets)), null_tasks(model.coef_, fitted))
+    for i in np.intersect1d(idle, fitted):
+        rows = targets.column(i) != 0
+        own = scores[rows] if targets.task is not None else scores[rows, i]
+        move = np.clip(0.0, *ends_of_cuts(targets.column(i)[rows], own))
+        model.thresholds_[i] += move
+        model.intercept_[i] -= move
 
 
 def report_answers(model: Any, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float, target: Metric) -> None:

@@ -14,7 +14,13 @@ from sklearn.utils.validation import validate_data
 
 from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import CorrectingTasksClassifier
-from smtl.estimators.behaviour import null_tasks, report_answers, report_constants, report_zero_weights
+from smtl.estimators.behaviour import (
+    keep_cuts_inside,
+    null_tasks,
+    report_answers,
+    report_constants,
+    report_zero_weights,
+)
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
 from smtl.estimators.targets import Targets, read_offset, read_targets
@@ -265,6 +271,8 @@ class SMTLClassifier(CorrectingTasksClassifier):
         self.intercept_ = (intercept - thresholds).astype(X.dtype)
         self._kind = targets.kind
         self._has_offset = offset is not None
+        if self.threshold == "auto" and held is not None:
+            keep_cuts_inside(self, X, targets)
         self._report_behaviour(X, targets, held, cuts.by_fold)
         return self
 

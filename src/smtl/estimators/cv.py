@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from smtl import messages
 from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import CorrectingTasksClassifier
-from smtl.estimators.behaviour import null_tasks, report_answers
+from smtl.estimators.behaviour import keep_cuts_inside, null_tasks, report_answers
 from smtl.estimators.choosing import Candidate, Choice
 from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_scale, check_tasks, check_threshold, natural_C
 from smtl.estimators.cv_results import results_table
@@ -24,7 +24,7 @@ from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.racing import COARSE_ITER, COARSE_TOL, Heat, most_points, race
 from smtl.estimators.scoring import TaskScorer, judges_answers
-from smtl.estimators.search import Data, Point, choose, forget_losers, search
+from smtl.estimators.search import Data, Point, choose, forget_losers, report_an_open_end, search
 from smtl.estimators.targets import Targets, read_offset, read_targets
 from smtl.estimators.threads import threads
 from smtl.metrics import Metric, get_metric
@@ -35,7 +35,7 @@ __all__ = ["SMTLClassifierCV"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# Models of the folds serve to compare values of C: to this gap, or so many passes for each C, and no further.
+# Models of the folds serve to compare values of C: to this gap, or so many passes for each C.
 FOLD_TOL = 2e-2
 FOLD_ITER = 50
 
@@ -238,9 +238,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self._check_parameters()
         if y is None:
             raise ValueError("This SMTLClassifierCV estimator requires y to be passed, but the target y is None.")
-        checked = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2
-        )
+        dtypes = (np.float64, np.float32)
+        checked = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=dtypes, ensure_min_samples=2)
         check_scale(checked)
         targets = read_targets(checked, y, tasks)
         if offset is not None:
@@ -263,11 +262,15 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
             )
         self._keep_search(points, chosen, candidates)
         self._keep_model(chosen, targets, checked.dtype)
-        self._report_an_open_end(grids[chosen.candidate])
+        if not self.partial_:
+            report_an_open_end(self.C_, self.Cs_, self.scores_, grids[chosen.candidate])
         self._finish(X, y, tasks, offset, chosen, targets, len(points))
         if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
             held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
-            report_answers(self, checked, targets, held, chosen.cuts.by_fold, choice.cut_target(metric, targets.kind))
+            if self.threshold == "auto" and held is not None:
+                keep_cuts_inside(self, checked, targets)
+            target = choice.cut_target(metric, targets.kind)
+            report_answers(self, checked, targets, held, chosen.cuts.by_fold, target)
         return self
 
     def _finish(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets, n_points: int) -> None:
@@ -379,18 +382,6 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self.smoothing_, self.threshold_rule_ = chosen.cuts.smoothing, chosen.cuts.rule
         self.threshold_spread_ = chosen.cuts.spread
         self.cv_results_ = results_table(points, candidates)
-
-    def _report_an_open_end(self, grid: Float) -> None:
-        """Warn where the largest C is the best one, and scores still rise there by more than their standard error."""
-        if self.partial_ or len(self.Cs_) == 1 or grid[-1] > self.C_:
-            return
-        rises = self.scores_[:, -1] - self.scores_[:, -2]
-        rises = rises[np.isfinite(rises)]
-        if len(rises) > 1 and np.mean(rises) > np.std(rises, ddof=1) / np.sqrt(len(rises)):
-            messages.warn(
-                f"The best C, {self.C_:.4g}, is the largest of the {len(grid)} that were tried, and scores still "
-                f"rise there: a larger one may be better. Give Cs as a list that goes on to {10 * self.C_:.2g}, say."
-            )
 
     def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
+from smtl import messages
 from smtl.estimators.classifier import SMTLClassifier
 from smtl.estimators.held_out import Fold, HeldOut, fold_problems, scores_of
 from smtl.estimators.scoring import TaskScorer, columns_of_fold, judges_answers
@@ -21,7 +22,7 @@ from smtl.metrics import Metric
 from smtl.penalties import Penalty
 from smtl.solvers import Solution, solve_path
 
-__all__ = ["Data", "Point", "choose", "forget_losers", "search"]
+__all__ = ["Data", "Point", "choose", "forget_losers", "report_an_open_end", "search"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Model: TypeAlias = tuple[Float, Float]
@@ -288,6 +289,31 @@ def forget_losers(points: Sequence[Point], selection: str) -> None:
     for point in points:
         if point is not leader and point.candidate not in open_to:
             point.forget()
+
+
+def report_an_open_end(C: float, Cs: Float, scores: Float, grid: Float) -> None:
+    """Warn where the largest C is the best one, and scores still rise there by more than their standard error.
+
+    Parameters
+    ----------
+    C : float
+        The chosen one.
+    Cs : ndarray of shape (n_Cs,)
+        The values that were tried with the chosen metric and penalty.
+    scores : ndarray of shape (n_folds, n_Cs)
+        Their scores.
+    grid : ndarray
+        All values that there were to try.
+    """
+    if len(Cs) == 1 or grid[-1] > C:
+        return
+    rises = scores[:, -1] - scores[:, -2]
+    rises = rises[np.isfinite(rises)]
+    if len(rises) > 1 and np.mean(rises) > np.std(rises, ddof=1) / np.sqrt(len(rises)):
+        messages.warn(
+            f"The best C, {C:.4g}, is the largest of the {len(grid)} that were tried, and scores still "
+            f"rise there: a larger one may be better. Give Cs as a list that goes on to {10 * C:.2g}, say."
+        )
 
 
 def _path(fold: Fold, Cs: Float, **options: Any) -> Iterator[Solution | None]:

@@ -14,7 +14,7 @@ from smtl.estimators.held_out import HeldOut
 from smtl.estimators.scoring import TaskScorer, fold_scores
 from smtl.metrics import F1, Metric, get_metric
 
-__all__ = ["Cuts", "Judge", "best_cut", "choose_cuts", "cut_target"]
+__all__ = ["Cuts", "Judge", "best_cut", "choose_cuts", "cut_target", "ends_of_cuts"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class Cuts:
         How many positives' worth of trust the shared cut has got: 0 for cuts of each task's own, infinite for a shared
         one.
     rule : str
-        How the cuts were chosen: "per-task", "shared", "smoothed", "calibrated", "cardinality" or "given".
+        How the cuts were chosen: "per-task", "shared", "smoothed", "calibrated", "cardinality", "uncut" or "given".
 
     Examples
     --------
@@ -143,8 +143,9 @@ def choose_cuts(
         the other folds say; one cut of all tasks' log odds (see `smtl.estimators.calibration.logistic_curves`), the
         best one or the one that says yes as often as all labels do; or a number, used as it is. ``"auto"`` is the best
         of all these rules when each fold is cut by what the other folds say. The usual rules for a score are the first
-        three, and for one of all tasks together the fourth; another must gain more than one standard error. For a mean
-        over the tasks, cuts are kept from being beyond all rows of a task.
+        three, and for one of all tasks together the fourth; another must gain more than one standard error. Where a
+        row has one answer, and the metric gives probabilities, no cut is a usual rule, too: the most probable answer.
+        For a mean over the tasks, cuts are kept from being beyond all rows of a task.
     metric : Metric
         What the models were trained on.
     target : Metric
@@ -191,9 +192,14 @@ def choose_cuts(
         rules = mixed or [rule for rule in calibrated if rule.name == threshold]
         scorer, judge = TaskScorer(target), None
     n_usual = 1 if threshold == "auto" and scorer.pooled else len(mixed)
+    if threshold == "auto" and metric.probability is not None and held.targets.kind in ("binary", "multiclass"):
+        # One answer a row is the most probable one, unless cuts are worth it.
+        none = np.zeros((n_folds + 1, m))
+        rules, n_usual = [Rule("uncut", none, none, 0.0), *rules], n_usual + 1
     best = rules[_best_rule(held, rules, n_usual, scorer, judge)] if len(rules) > 1 else rules[0]
     if threshold == "auto":
-        whole = best.whole if scorer.pooled or judge is not None else _inside(held, best.whole)
+        as_it_is = scorer.pooled or judge is not None or best.name == "uncut"
+        whole = best.whole if as_it_is else _inside(held, best.whole)
         return Cuts(np.zeros(m), whole[-1], whole[:-1], best.smoothing, best.name)
     return Cuts(best.location[-1], best.cut[-1], best.whole[:-1], best.smoothing, best.name)
 
@@ -227,7 +233,31 @@ def _inside(held: HeldOut, cuts: Float) -> Float:
     out = cuts.copy()
     for i, (_, y, scores) in enumerate(held.columns()):
         if len(scores):
-            share = float(np.mean(y > 0))
-            ends = np.quantile(scores, [min(EITHER_SIDE, 0.5 * (1.0 - share)), 1.0 - min(EITHER_SIDE, 0.5 * share)])
-            out[:, i] = np.clip(out[:, i], *ends)
+            out[:, i] = np.clip(out[:, i], *ends_of_cuts(y, scores))
     return out
+
+
+def ends_of_cuts(y: npt.ArrayLike, s: npt.ArrayLike) -> tuple[float, float]:
+    """Return between which cuts a few rows are on either side.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels, +1 and -1.
+    s : array-like of shape (n,)
+        Scores.
+
+    Returns
+    -------
+    lowest, highest : float
+        One row in a hundred is below and above, or half as many as there are labels of that class if these are rarer.
+
+    Examples
+    --------
+    >>> ends_of_cuts([1, 1, -1, -1] * 50, np.arange(200.0))
+    (1.99, 197.01)
+    """
+    share = float(np.mean(np.asarray(y) > 0))
+    at = [min(EITHER_SIDE, 0.5 * (1.0 - share)), 1.0 - min(EITHER_SIDE, 0.5 * share)]
+    lowest, highest = np.quantile(np.asarray(s, dtype=np.float64), at)
+    return float(lowest), float(highest)

@@ -26,6 +26,8 @@ def candidates(results: Mapping[str, Any]) -> Iterator[tuple[str, Float, Float]]
     """Yield name, values of C and mean scores of each metric, penalty and ridge; the name tells what differs."""
     given = [f"param_{name}" for name in ("metric", "penalty", "ridge") if f"param_{name}" in results]
     columns = [[name_of(v) if key != "param_ridge" else f"ridge {v:.3g}" for v in results[key]] for key in given]
+    if np.any(results.get("coarse", False)):
+        columns.append(["first look" if coarse else "close look" for coarse in results["coarse"]])
     columns = [column for column in columns if len(set(column)) > 1]
     names = np.array([", ".join(row) for row in zip(*columns, strict=True)] or [""] * len(results["param_C"]))
     Cs, means = np.asarray(results["param_C"], dtype=float), np.asarray(results["mean_test_score"], dtype=float)

@@ -104,6 +104,10 @@ class CVScoreDisplay:
         """
         step = fitted_step(estimator, "Cs_", "scores_", "C_", remedy="Give a fitted SMTLClassifierCV.")
         scoring = getattr(step, "scoring", None)
+        if scoring is None:
+            given = getattr(step, "metric", None)
+            raced = isinstance(given, str) and given == "auto"  # then macro F1 is what it is judged by
+            scoring = "f1" if raced else getattr(step, "metric_", "score")
         label, others = None, {}
         if all_candidates:
             means = over_folds(np.asarray(step.scores_))[0]
@@ -116,7 +120,7 @@ class CVScoreDisplay:
             Cs=step.Cs_,
             scores=step.scores_,
             C=step.C_,
-            score_name=name_of(getattr(step, "metric_", "score") if scoring is None else scoring),
+            score_name=name_of(scoring),
             selection=getattr(step, "selection", "best"),
             label=label,
             others=others,

@@ -102,3 +102,15 @@ def test_a_single_label_is_called_by_its_name(data):
     for y in (pd.Series(np.zeros(300), name="fault"), pd.DataFrame({"fault": np.zeros(300)})):
         assert any(text.startswith("Task fault has only one class") for text in warned(SMTLClassifier(), X, y))
     assert read_targets(X, pd.Series(Y[:, 0])).title is None
+
+
+def test_a_default_model_answers_both_ways_to_every_task():
+    """Also to one whose features tell nothing: F1 would have it say yes to all."""
+    rng = np.random.default_rng()
+    X, Y = rng.standard_normal((200, 4)), (rng.random((200, 3)) < [0.2, 0.5, 0.8]).astype(int)
+    for model in (SMTLClassifier(C=1.0), SMTLClassifierCV("log", "ridge", Cs=[0.01, 1.0], cv=3, scoring="f1_macro")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yes = model.fit(X, Y).predict(X).mean(axis=0)
+        assert np.all((yes > 0.0) & (yes < 1.0))
+        assert len(model.null_tasks_) == 0

@@ -23,7 +23,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return SMTLClassifierCV(Cs=6, cv=4, refit=False).fit(*data)
+    return SMTLClassifierCV("f1", Cs=6, cv=4, refit=False).fit(*data)
 
 
 @pytest.fixture
@@ -161,3 +161,12 @@ def test_texts_do_not_collide(collisions, chosen):
 def test_rejects_another_spread(display):
     with pytest.raises(ValueError, match=r"spread must be 'se', 'std' or None, got 'var' instead"):
         display.plot(spread="var")
+
+
+def test_a_race_is_drawn_look_by_look(data, ax):
+    raced = SMTLClassifierCV(Cs=8, cv=3, refit=False).fit(*data)
+    display = CVScoreDisplay.from_estimator(raced, all_candidates=True, ax=ax)
+    assert display.ax_.get_ylabel().startswith("held-out f1\n")
+    np.testing.assert_array_equal(display.line_.get_xdata(), raced.Cs_)
+    assert len(display.other_lines_) == 5  # the first looks
+    assert display.label.endswith("close look")

@@ -104,7 +104,7 @@ def test_of_a_search_in_a_pipeline(data, ax):
 def test_tasks_with_their_own_rows(data, ax):
     X, Y = data
     sites = np.arange(80) % 2
-    model = SMTLClassifier(tol=1e-2).fit(X, Y[:, 0], tasks=sites)
+    model = SMTLClassifier("f1", tol=1e-2).fit(X, Y[:, 0], tasks=sites)
     display = PathDisplay.from_estimator(model, X, Y[:, 0], tasks=sites, Cs=2, ax=ax)
     path = smtl_path(X, Y[:, 0], tasks=sites, Cs=2, tol=1e-2)
     check_lines(display, path.Cs, norms_of(path))
