@@ -9,11 +9,12 @@ import pytest
 from smtl import SMTLClassifier, SMTLClassifierCV
 from smtl.estimators.behaviour import idle_tasks
 from smtl.estimators.targets import Targets, read_targets
+from tests.seeds import new_rng
 
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((300, 6))
     Y = (X @ rng.standard_normal((6, 3)) + 0.5 * rng.standard_normal((300, 3)) > 0.5).astype(int)
     Y[:10], Y[10:20] = 0, 1
@@ -38,7 +39,7 @@ def brute_force_idle(scores):
 
 
 def test_weights_that_change_no_answer():
-    rng = np.random.default_rng()
+    rng = new_rng()
     for _ in range(100):
         scores = rng.standard_normal((7, 4)) * [1.0, 0.3, 0.1, 0.01] + rng.standard_normal(4)
         targets = Targets("multiclass", np.arange(4), np.arange(4), np.zeros((7, 4), dtype=np.int8))
@@ -55,7 +56,7 @@ def test_good_tasks_are_not_warned_of(data, model):
 
 def test_a_task_of_noise_is_named(data):
     X, Y = data
-    rng = np.random.default_rng()
+    rng = new_rng()
     named = 0
     for _ in range(5):
         frame = pd.DataFrame(Y, columns=["jazz", "rock", "folk"])
@@ -69,7 +70,7 @@ def test_a_task_of_noise_is_named(data):
 def test_weights_too_small_for_any_answer_are_null(data):
     """The F1 loss on noise: weights are not zero, but no row comes near the cut."""
     X, _ = data
-    rng = np.random.default_rng()
+    rng = new_rng()
     Y = np.column_stack([X[:, 0] > 0.3, rng.random((300, 2)) < 0.3]).astype(int)
     model = SMTLClassifier("f1", C=0.05)
     texts = warned(model, X, Y)
@@ -80,7 +81,7 @@ def test_weights_too_small_for_any_answer_are_null(data):
 
 def test_nearly_the_same_answer_is_named(data):
     X, Y = data
-    Y = np.column_stack([Y, np.random.default_rng().random(300) < 0.5])
+    Y = np.column_stack([Y, new_rng().random(300) < 0.5])
     model = SMTLClassifier("log", threshold="per-task", threshold_metric="f2")
     texts = warned(model, X, Y)
     share = model.predict(X)[:, 3].mean()
@@ -106,7 +107,7 @@ def test_a_single_label_is_called_by_its_name(data):
 
 def test_a_default_model_answers_both_ways_to_every_task():
     """Also to one whose features tell nothing: F1 would have it say yes to all."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     X, Y = rng.standard_normal((200, 4)), (rng.random((200, 3)) < [0.2, 0.5, 0.8]).astype(int)
     for model in (SMTLClassifier(C=1.0), SMTLClassifierCV("log", "ridge", Cs=[0.01, 1.0], cv=3, scoring="f1_macro")):
         with warnings.catch_warnings():

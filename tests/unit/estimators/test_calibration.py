@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from smtl.estimators.calibration import SHRINKAGE, logistic_curves
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.targets import read_targets
+from tests.seeds import new_rng
 
 
 def held_out(scores, Y, n_folds=1, tasks=None):
@@ -20,7 +21,7 @@ def held_out(scores, Y, n_folds=1, tasks=None):
 
 @pytest.fixture
 def drawn():
-    rng = np.random.default_rng()
+    rng = new_rng()
     scores = rng.standard_normal((400, 4)) * [1.0, 2.0, 0.5, 1.0] + [0.0, 3.0, -1.0, 0.0]
     odds = (scores - [0.0, 3.0, -1.0, 0.0]) * [1.0, 0.3, 2.0, 0.5] - [0.0, 1.0, 1.0, 2.0]
     Y = (rng.random((400, 4)) < expit(odds)).astype(int)
@@ -62,7 +63,7 @@ def test_slopes_are_mixed_as_the_formula_says(drawn):
 
 
 def test_many_rows_of_one_task_are_logistic_regression():
-    rng = np.random.default_rng()
+    rng = new_rng()
     s = rng.standard_normal(20_000)
     y = (rng.random(20_000) < expit(1.5 * s - 1.0)).astype(int)
     curves = logistic_curves(held_out(s[:, None], y))
@@ -83,7 +84,7 @@ def test_no_slope_is_negative_and_none_is_infinite(drawn):
 
 def test_own_rows_and_holes_are_the_same_entries(drawn):
     scores, Y = drawn
-    rng = np.random.default_rng()
+    rng = new_rng()
     holes = np.where(rng.random(Y.shape) < 0.5, np.nan, Y)
     holes[:2] = Y[:2]
     rows, tasks = np.nonzero(~np.isnan(holes))

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from smtl import SMTLClassifierCV
 from smtl.estimators.racing import METRICS, PENALTIES, most_points, race
 from smtl.estimators.search import Point
+from tests.seeds import new_rng
 
 pytestmark = pytest.mark.filterwarnings("ignore:Task", "ignore:The best C")
 
@@ -35,7 +36,7 @@ def run_with(score):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 12, 20, 60])
 def test_only_the_leader_is_looked_at_closely(n):
-    rng = np.random.default_rng()
+    rng = new_rng()
     grids = [np.geomspace(1.0, 1000.0, n) * (1 + k) for k in range(9)]
     merit = rng.permutation(9)
     run, tried = run_with(lambda number, C, coarse: merit[number] - 0.1 * abs(np.log(C / grids[number][n // 2])))
@@ -62,7 +63,7 @@ def test_what_looks_bad_first_is_not_looked_at_again():
 
 @pytest.fixture
 def noisy():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((300, 12))
     S = X @ rng.standard_normal((12, 2)) @ rng.standard_normal((2, 5)) / 4 + rng.logistic(size=(300, 5))
     Y = (np.quantile(S, [0.9, 0.85, 0.8, 0.7, 0.6], axis=0).diagonal() < S).astype(int)
@@ -111,7 +112,7 @@ def test_what_is_given_is_not_raced(noisy):
 
 def test_the_default_is_no_constant_answer():
     """Where the F1 loss is flat: it was the default once, and answered yes to everything."""
-    seed = int(np.random.default_rng().integers(2**31))
+    seed = int(new_rng().integers(2**31))
     X, y = make_classification(400, 20, n_informative=5, n_clusters_per_class=1, flip_y=0.3, random_state=seed)
     answers = SMTLClassifierCV().fit(StandardScaler().fit_transform(X), y).predict(StandardScaler().fit_transform(X))
     assert 0.1 < answers.mean() < 0.98

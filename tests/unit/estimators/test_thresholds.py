@@ -15,6 +15,7 @@ from smtl.estimators.scoring import TaskScorer, columns_of_fold, fold_scores
 from smtl.estimators.targets import read_targets
 from smtl.estimators.thresholds import choose_cuts
 from smtl.metrics import AUC, F1, Log, get_metric
+from tests.seeds import new_rng
 
 pytestmark = pytest.mark.filterwarnings("ignore:Task")
 
@@ -27,7 +28,7 @@ def held_out(scores, Y, n_folds, tasks=None):
 
 
 def draw(n=60, m=3):
-    rng = np.random.default_rng()
+    rng = new_rng()
     Y = (rng.random((n, m)) < np.linspace(0.15, 0.5, m)).astype(int)
     Y[:4], Y[4:8] = 0, 1
     return Y + rng.standard_normal((n, m)), Y
@@ -112,7 +113,7 @@ def test_a_folds_cut_has_not_seen_its_labels(rule):
 @pytest.mark.parametrize("metric", ["f1", "f2", "jaccard", "error", "gmean"])
 @pytest.mark.parametrize("kind", ["multilabel", "multiclass", "tasks", "holes"])
 def test_counting_all_at_once_is_scoring_one_by_one(kind, metric, pooled):
-    rng = np.random.default_rng()
+    rng = new_rng()
     scores, Y = draw()
     tasks = None
     if kind == "multiclass":
@@ -133,7 +134,7 @@ def test_counting_all_at_once_is_scoring_one_by_one(kind, metric, pooled):
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng()
+    rng = new_rng()
     X = rng.standard_normal((240, 5))
     Y = (X @ rng.standard_normal((5, 4)) + rng.standard_normal((240, 4)) > [0.0, 1.0, 2.0, 2.5]).astype(int)
     Y[:10], Y[10:20] = 0, 1
@@ -176,7 +177,7 @@ def test_every_kind_of_targets(data, kind, threshold):
     elif kind == "tasks":
         Y, tasks = Y[:, 1], np.arange(240) % 3
     else:
-        Y = np.where(np.random.default_rng().random(Y.shape) < 0.2, np.nan, Y)
+        Y = np.where(new_rng().random(Y.shape) < 0.2, np.nan, Y)
     for model in (SMTLClassifierCV("auc", Cs=3, cv=3, threshold=threshold), SMTLClassifier("log", threshold=threshold)):
         model.fit(X, Y, tasks)
         assert np.all(np.isfinite(model.thresholds_))
@@ -185,7 +186,7 @@ def test_every_kind_of_targets(data, kind, threshold):
 
 def test_no_cut_of_a_mean_over_the_tasks_is_beyond_all_rows():
     """F1 of a task without signal is best where all are answered yes."""
-    rng = np.random.default_rng()
+    rng = new_rng()
     scores, Y = rng.standard_normal((200, 2)), (rng.random((200, 2)) < [0.4, 0.01]).astype(int)
     Y[:4], Y[4:8] = 0, 1
     held = held_out(scores, Y, 4)
