@@ -48,8 +48,9 @@ def save_model(
 
     Parameters
     ----------
-    model : SMTLClassifier, SMTLClassifierCV or Pipeline
-        A fitted model. A pipeline may have SimpleImputer, StandardScaler and MaxAbsScaler before it.
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        A fitted model. Of an ensemble, all learners must be smtl's own. A pipeline may have SimpleImputer,
+        StandardScaler and MaxAbsScaler before it.
     path : path-like
         The file; by custom its name ends in ``.skops``.
     feature_names : sequence of str, optional
@@ -88,7 +89,7 @@ def save_model(
     given = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
     features = [f"x{j}" for j in range(d)] if given is None else [str(name) for name in given]
     tasks = [str(name) for name in (final.task_names_ if task_names is None else task_names)]
-    for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(final.coef_))):
+    for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(final.thresholds_))):
         if len(names) != n:
             raise ValueError(f"{what} must have {n} names, got {len(names)} instead.")
     known = {
@@ -142,6 +143,8 @@ def _why_not_saved(model: Any, reason: object) -> str:
         if name in _OF_THE_FIT:
             call = f"set_params({name}={_OF_THE_FIT[name]})"
             return f"{what}; call {call} on it before you save, which changes nothing of what was fitted."
+        if name == "learners":
+            return f"{what}; an ensemble can be saved whose learners are all named, such as ['forest', 'linear']."
         return f"{what}; train it with a number, a name, or one of smtl's own metrics and penalties."
     return (
         f"{reason}; before the classifier, a pipeline may have SimpleImputer, StandardScaler and MaxAbsScaler, with "
@@ -172,7 +175,7 @@ def load_model(path: Source) -> Any:
 
     Returns
     -------
-    SMTLClassifier, SMTLClassifierCV or Pipeline
+    SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         The model.
 
     Raises
@@ -243,7 +246,8 @@ def read_model(path: Source) -> tuple[Any, dict[str, Any]]:
             model = skops.io.loads(content, trusted=[*trusted_types(), "numpy.dtype"])
             final = classifier_of(model)
             d, m = len(metadata["features"]), len(metadata["tasks"])
-            if final.coef_.shape[0] != m or model.n_features_in_ != d or final._kind != metadata["kind"]:
+            n = len(final.coef_) if hasattr(final, "coef_") else len(final.thresholds_)
+            if n != m or model.n_features_in_ != d or final._kind != metadata["kind"]:
                 raise ValueError("its weights do not fit its names")
             same = np.allclose(_probe(model, d), np.array(metadata["probe"]), rtol=1e-6, atol=1e-9)
     except Exception as error:  # whatever a file that is made up, or of another version, leads to

@@ -18,7 +18,24 @@ _PARTS = (
     "sklearn.impute._base.SimpleImputer",
     "sklearn.preprocessing._data.StandardScaler",
     "sklearn.preprocessing._data.MaxAbsScaler",
+    "sklearn.decomposition._truncated_svd.TruncatedSVD",
 )
+# The parts of an ensemble. Trees are plain arrays, which are checked before scikit-learn gets them.
+_ENSEMBLE = (
+    "smtl.ensemble.ensemble.SMTLEnsemble",
+    "smtl.ensemble.correction.Correction",
+    "smtl.ensemble.boosted_trees.BoostedTrees",
+    "smtl.ensemble.learners.boosting.BoostingLearner",
+    "smtl.ensemble.learners.features.Features",
+    "smtl.ensemble.learners.forest.CoarseForestLearner",
+    "smtl.ensemble.learners.forest.ForestLearner",
+    "smtl.ensemble.learners.kernel.KernelLearner",
+    "smtl.ensemble.learners.linear.LinearLearner",
+    "smtl.ensemble.learners.own_rows.PerTask",
+    "smtl.ensemble.learners.own_rows.Pooled",
+    "smtl.estimators.calibration.Curves",
+)
+_TUPLES = ("smtl.ensemble.combination.Combination", "smtl.ensemble.combination.Standard")
 _SCALARS = ("bool", "bool_", "float32", "float64", "int32", "int64", "str_")
 # Deep enough for any model: a pipeline's parameters are some ten levels down.
 _DEEPEST = 60
@@ -31,7 +48,7 @@ class Refused(Exception):  # noqa: N818
 
 
 def trusted_types() -> list[str]:
-    """Return the types whose instances a model may hold: parts of a pipeline, smtl's estimators, metrics and penalties.
+    """Return the types whose instances a model may hold: parts of a pipeline and of an ensemble, metrics, penalties.
 
     Examples
     --------
@@ -45,7 +62,7 @@ def trusted_types() -> list[str]:
     metric_names(), penalty_names()  # all their modules are imported now
     own = {SMTLClassifier, SMTLClassifierCV, *_below(Metric), *_below(Penalty)}
     names = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in own if kind.__module__.startswith("smtl."))
-    return [*_PARTS, *names]
+    return [*_PARTS, *_ENSEMBLE, *_TUPLES, *names]
 
 
 def _below(base: type[Any]) -> set[type[Any]]:
@@ -111,7 +128,7 @@ class _Checker:
         return True
 
     def _object(self, node: dict[str, Any], name: str, depth: int) -> bool:
-        if name not in self.types:
+        if name not in self.types or name in _TUPLES:
             return False
         content: Any = node.get("content")
         loader = content.get("__loader__") if isinstance(content, dict) else None
@@ -129,8 +146,8 @@ class _Checker:
         return self._all(list(content.values()), depth)
 
     def _sequence(self, node: dict[str, Any], name: str, depth: int) -> bool:
-        fits = name == {"ListNode": "builtins.list", "TupleNode": "builtins.tuple"}[node["__loader__"]]
-        return fits and self._all(node.get("content"), depth)
+        fits = {"ListNode": ("builtins.list",), "TupleNode": ("builtins.tuple", *_TUPLES)}[node["__loader__"]]
+        return name in fits and self._all(node.get("content"), depth)
 
     def _json(self, node: dict[str, Any], name: str, depth: int) -> bool:
         try:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from smtl.estimators.base import LinearTasksClassifier
+from smtl.estimators.base import TasksClassifier
 from smtl.estimators.scoring import as_answers
 
 __all__ = ["answers_of", "classifier_of", "columns_in_order", "task_scores"]
@@ -25,12 +25,12 @@ def classifier_of(model: Any) -> Any:
 
     Parameters
     ----------
-    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
 
     Returns
     -------
-    SMTLClassifier or SMTLClassifierCV
+    SMTLEnsemble, SMTLClassifier or SMTLClassifierCV
         The classifier.
 
     Examples
@@ -41,9 +41,9 @@ def classifier_of(model: Any) -> Any:
     True
     """
     final = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not isinstance(final, LinearTasksClassifier):
+    if not isinstance(final, TasksClassifier):
         raise TypeError(
-            "model must be an SMTLClassifier, an SMTLClassifierCV or a Pipeline that ends in one, got "
+            "model must be an SMTLClassifier, an SMTLClassifierCV, an SMTLEnsemble or a Pipeline that ends in one, got "
             f"{type(final).__name__} instead."
         )
     check_is_fitted(final)
@@ -69,7 +69,7 @@ def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
 
     Parameters
     ----------
-    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
     X : ndarray or sparse matrix of shape (n_samples, n_features)
         Features, in the order of the model's.

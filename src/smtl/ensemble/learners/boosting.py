@@ -5,11 +5,17 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
+from smtl.ensemble.boosted_trees import BoostedTrees
+from smtl.ensemble.learners.base import Float, Rows
 from smtl.ensemble.learners.wrapped import WrappedLearner
+from smtl.estimators.targets import Targets
 
 __all__ = ["BoostingLearner", "boosted_trees"]
 
 N_TREES = 100  # trees a task
+LIMIT = 9.21  # of the log odds, either way: a probability of 0.9999
 
 
 class BoostingLearner(WrappedLearner):
@@ -32,6 +38,18 @@ class BoostingLearner(WrappedLearner):
 
     def __init__(self, *, random_state: int = 0, n_jobs: int | None = None) -> None:
         super().__init__(boosted_trees(n_jobs), random_state=random_state, n_jobs=n_jobs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept of it: the trees, not what has grown them."""
+        return {**self.__dict__, "estimator": None}
+
+    def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
+        super().fit(X, targets)
+        # The same arrays before and after a model is saved, whichever library has grown the trees.
+        self._models = [None if model is None else BoostedTrees(model) for model in self._models]
+
+    def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
+        return np.clip(super().decision_function(X, task), -LIMIT, LIMIT)
 
 
 def boosted_trees(n_jobs: int | None) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
+from smtl.ensemble.forest_arrays import forest_of, packed_forest
 from smtl.ensemble.learners.base import Float, Learner, Rows, Splits, log_odds
 from smtl.ensemble.learners.features import Features
 from smtl.estimators.targets import Targets
@@ -57,6 +58,18 @@ class ForestLearner(Learner):
         super().__init__(random_state=random_state, n_jobs=n_jobs)
         self.n_trees = n_trees
         self._features = Features(scale=False, dense=True, random_state=random_state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept of it, the trees as plain arrays: small, and without code."""
+        kept = dict(self.__dict__)
+        if "_forest" in kept:
+            kept["_forest"] = packed_forest(kept["_forest"])
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        if "_forest" in kept:
+            self._forest = forest_of(kept["_forest"])
 
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
         scores = []

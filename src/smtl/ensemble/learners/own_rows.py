@@ -86,6 +86,10 @@ class PerTask(Learner):
         self.options = options
         self.learners: list[Learner | None] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept of it: its learners, not how they were made."""
+        return {**self.__dict__, "kind": None, "options": None}
+
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
         assert targets.task is not None
         scores = [np.full(len(test), np.nan) for _, test in folds]
