@@ -11,17 +11,17 @@ from typer.core import TyperCommand
 __all__ = ["NamedChoices", "check_metric_name", "check_penalty_name"]
 
 
-def check_metric_name(name: str) -> str:
+def check_metric_name(name: str | None) -> str | None:
     """Return the name of a metric, or tell the user which there are.
 
     Parameters
     ----------
-    name : str
-        What the user gave.
+    name : str or None
+        What the user gave; None for nothing.
 
     Returns
     -------
-    str
+    str or None
         The same.
 
     Examples
@@ -34,17 +34,17 @@ def check_metric_name(name: str) -> str:
     return _checked(get_metric, name)
 
 
-def check_penalty_name(name: str) -> str:
+def check_penalty_name(name: str | None) -> str | None:
     """Return the name of a penalty, or tell the user which there are.
 
     Parameters
     ----------
-    name : str
-        What the user gave.
+    name : str or None
+        What the user gave; None for nothing.
 
     Returns
     -------
-    str
+    str or None
         The same.
 
     Examples
@@ -57,9 +57,10 @@ def check_penalty_name(name: str) -> str:
     return _checked(get_penalty, name)
 
 
-def _checked(get: Callable[[str], Any], name: str) -> str:
+def _checked(get: Callable[[str], Any], name: str | None) -> str | None:
     try:
-        get(name)
+        if name is not None:
+            get(name)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     return name

@@ -54,7 +54,6 @@ def summary_of(
         Data, columns, training and scores.
     """
     from smtl.datasets.checksum import checksum
-    from smtl.model.explain import features_used
     from smtl.model.training import named_labels, targets_of
 
     final = model[-1]
@@ -63,7 +62,6 @@ def summary_of(
     n_pos, n_neg = targets_of(data).counts()
     prefix = reading.get("prefix") or "label:"
     labels = data.label_names or names  # the tasks are others where each has rows of its own
-    used = features_used(final.coef_)
     tested = [{}] * len(names) if result is None else result["tasks"]
     tasks = [
         {
@@ -73,9 +71,9 @@ def summary_of(
             "f1": tested[i].get("f1"),
             "auc": tested[i].get("auc"),
             "threshold": float(final.thresholds_[i]),
-            "features": int(used[i]),
+            **more,
         }
-        for i, name in enumerate(names)
+        for i, (name, more) in enumerate(zip(names, _of_tasks(final), strict=True))
     ]
     return {
         "data": {"name": source, "rows": n, "features": d, "checksum": checksum(data)},
@@ -87,15 +85,41 @@ def summary_of(
             "reading": _as_read(reading, data),
         },
         "training": {
-            **asdict(settings),
-            "C_used": float(final.C_),
+            **_settings(settings),
             "rows": n - (0 if result is None else result["rows"]),
             "test_rows": 0 if result is None else result["rows"],
-            "gap": float(final.gap_),
-            "iterations": int(final.n_iter_),
-            "features_used": int((final.coef_ != 0).any(axis=0).sum()),
+            **_of_training(final),
         },
         "scores": {"tasks": tasks} | ({} if result is None else {"macro": result["macro"], "micro": result["micro"]}),
+    }
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that matter for the kind of model."""
+    other = ("metric", "penalty", "C", "n_values", "scale") if settings.model == "ensemble" else ("preset",)
+    return {key: value for key, value in asdict(settings).items() if key not in other}
+
+
+def _of_tasks(final: Any) -> list[dict[str, Any]]:
+    """Return what is to be known of each task: the features that a linear model uses, or the cut as a probability."""
+    if hasattr(final, "coef_"):
+        from smtl.model.explain import features_used
+
+        return [{"features": int(n)} for n in features_used(final.coef_)]
+    return [{"cut": float(cut)} for cut in final._metric().probability(final.thresholds_)]
+
+
+def _of_training(final: Any) -> dict[str, Any]:
+    """Return what the training came to."""
+    if not hasattr(final, "coef_"):
+        from smtl.model.leaderboard import standing
+
+        return standing(final)
+    return {
+        "C_used": float(final.C_),
+        "gap": float(final.gap_),
+        "iterations": int(final.n_iter_),
+        "features_used": int((final.coef_ != 0).any(axis=0).sum()),
     }
 
 

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from smtl.datasets import Dataset
+from smtl.ensemble import SMTLEnsemble
 from smtl.estimators import SMTLClassifier, SMTLClassifierCV
 from smtl.estimators.folds import stratified_folds
 from smtl.estimators.targets import Targets, read_targets, task_numbers
@@ -26,6 +27,7 @@ __all__ = [
     "hold_out",
     "make_model",
     "named_labels",
+    "prepared",
     "rows_of",
     "targets_for",
     "targets_of",
@@ -55,6 +57,10 @@ class Settings:
         For folds and splits.
     jobs : int
         Threads.
+    model : {"linear", "ensemble"}
+        What is trained. An ensemble has its own metric, penalty, C and scaling.
+    preset : {"fast", "balanced", "best"}
+        Of an ensemble.
 
     Examples
     --------
@@ -71,6 +77,8 @@ class Settings:
     scale: bool = True
     seed: int = 0
     jobs: int = 1
+    model: str = "linear"
+    preset: str = "balanced"
 
 
 class _NamedColumns(np.ndarray):
@@ -82,8 +90,9 @@ class _NamedColumns(np.ndarray):
 def make_model(settings: Settings, *, sparse: bool, verbose: int = 0) -> Pipeline:
     """Return the pipeline that is to be fitted.
 
-    Dense features are standardised, and missing ones take the mean; sparse features are divided by their largest
-    absolute value, and missing ones are zero.
+    An ensemble stands alone: each of its learners treats the features in its own way. Before a linear model, dense
+    features are standardised, and missing ones take the mean; sparse features are divided by their largest absolute
+    value, and missing ones are zero.
 
     Parameters
     ----------
@@ -97,30 +106,56 @@ def make_model(settings: Settings, *, sparse: bool, verbose: int = 0) -> Pipelin
     Returns
     -------
     Pipeline
-        Its steps are ``impute``, ``scale`` (unless the settings say no) and ``classifier``.
+        Its last step is ``classifier``; before a linear one are ``impute`` and ``scale`` (unless the settings say no).
 
     Examples
     --------
     >>> make_model(Settings(C=0.5), sparse=True).named_steps["scale"]
     MaxAbsScaler()
     """
-    fill: dict[str, Any] = {"strategy": "constant", "fill_value": 0.0} if sparse else {"strategy": "mean"}
-    steps: list[tuple[str, Any]] = [("impute", SimpleImputer(**fill, keep_empty_features=True))]
-    if settings.scale:
-        steps.append(("scale", MaxAbsScaler() if sparse else StandardScaler()))
     common: dict[str, Any] = {
         "n_jobs": settings.jobs,
         "random_state": settings.seed,
         "verbose": verbose,
         **({} if settings.threshold is None else {"threshold": settings.threshold}),
     }
+    if settings.model == "ensemble":
+        ensemble = SMTLEnsemble(preset=settings.preset, cv=settings.cv, **common)
+        return Pipeline([("classifier", ensemble)])
     if settings.C == "cv":
         classifier: Any = SMTLClassifierCV(
             settings.metric, settings.penalty, Cs=settings.n_values, cv=settings.cv, **common
         )
     else:
         classifier = SMTLClassifier(settings.metric, settings.penalty, C=settings.C, **common)
-    return Pipeline([*steps, ("classifier", classifier)])
+    return Pipeline([*prepared(sparse=sparse, scale=settings.scale), ("classifier", classifier)])
+
+
+def prepared(*, sparse: bool, scale: bool) -> list[tuple[str, Any]]:
+    """Return the steps of a pipeline before a linear model.
+
+    Parameters
+    ----------
+    sparse : bool
+        Whether the features are sparse.
+    scale : bool
+        Whether to put them on one scale.
+
+    Returns
+    -------
+    list of (str, transformer)
+        ``impute`` and ``scale``.
+
+    Examples
+    --------
+    >>> prepared(sparse=True, scale=False)
+    [('impute', SimpleImputer(fill_value=0.0, keep_empty_features=True, strategy='constant'))]
+    """
+    fill: dict[str, Any] = {"strategy": "constant", "fill_value": 0.0} if sparse else {"strategy": "mean"}
+    steps: list[tuple[str, Any]] = [("impute", SimpleImputer(**fill, keep_empty_features=True))]
+    if scale:
+        steps.append(("scale", MaxAbsScaler() if sparse else StandardScaler()))
+    return steps
 
 
 def without_columns(data: Dataset, names: Collection[str], *, missing: Literal["raise", "ignore"] = "raise") -> Dataset:

@@ -13,7 +13,7 @@ import pytest
 
 FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "SMTL_DATA")
 
-SEARCH = ("--values", "5", "--cv", "3", "--json")
+SEARCH = ("--model", "linear", "--values", "5", "--cv", "3", "--json")
 
 IMPORTED = ["smtl.cli", "smtl.datasets", "smtl.estimators", "smtl.model.training", "smtl.model.persistence"]
 # What a process does: go to its folder, put its output into files, and be the command.

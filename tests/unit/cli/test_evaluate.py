@@ -50,7 +50,20 @@ def test_a_table_that_fits_a_terminal(command, songs):
 @needs_data
 def test_tasks_with_their_own_rows(command, monkeypatch):
     monkeypatch.setenv("SMTL_DATA", str(real_data.DATA))
-    fit = ("fit", "landmine", "--C", "auto", "--metric", "auc", "--penalty", "trace", "-o", "m.skops")
+    fit = (
+        "fit",
+        "landmine",
+        "--model",
+        "linear",
+        "--C",
+        "auto",
+        "--metric",
+        "auc",
+        "--penalty",
+        "trace",
+        "-o",
+        "m.skops",
+    )
     assert command(*fit)[0] == 0
     code, output, error = command("evaluate", "m.skops", "landmine", "--json", "--bootstrap", "20")
     assert code == 0, error

@@ -6,9 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import real_data
+from smtl import SMTLEnsemble
+from smtl.baselines import ThresholdedLogistic
 from smtl.datasets import Dataset, load_dataset, read_csv, write_svmlight
 from smtl.estimators import SMTLClassifier, SMTLClassifierCV
 from smtl.model import load_model, model_metadata
@@ -18,7 +23,7 @@ needs_data = pytest.mark.skipif(not real_data.available(), reason="needs ../shar
 
 
 def test_a_process_trains_saves_and_tells(process, tmp_path):
-    done = process("fit", "digits", "--C", "auto", "-o", "digits.skops")
+    done = process("fit", "digits", "--model", "linear", "--C", "auto", "-o", "digits.skops")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     rows = re.findall(r"^ *(\d) +1,797 +(\d+) +([\d.]+) +([\d.]+) +(\S+) +(\d+) *$", done.stdout, re.M)
@@ -51,7 +56,7 @@ def test_the_model_is_that_of_the_estimators(songs):
     mean = np.nanmean(X, axis=0)
     X = np.where(np.isnan(X), mean, X)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    own = SMTLClassifierCV(Cs=5, cv=3, random_state=0).fit(X, data.Y[train])
+    own = SMTLClassifierCV("f1", "l21", Cs=5, cv=3, random_state=0).fit(X, data.Y[train])
     assert summary["training"]["C_used"] == pytest.approx(own.C_, rel=1e-6)
     np.testing.assert_allclose(model[-1].coef_, own.coef_, atol=1e-3 * np.abs(own.coef_).max())
     assert summary["training"]["gap"] <= 1e-3
@@ -63,11 +68,61 @@ def test_the_model_is_that_of_the_estimators(songs):
     assert re.fullmatch(r"[0-9a-f]{16}", metadata["data"]["checksum"])
 
 
+def test_an_ensemble_is_the_default_and_stands_beside_rivals(command, songs, tmp_path):
+    code, output, error = command(
+        "fit", songs / "songs.csv", "--labels", "calm,sad", "--preset", "fast", "--cv", "3", "--json", "-o", "e.skops"
+    )
+    assert (code, error) == (0, "")
+    summary, model = json.loads(output), load_model(tmp_path / "e.skops")
+    assert [type(step) for _, step in model.steps] == [SMTLEnsemble]
+    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    train, test = hold_out(data, 0.25, seed=0)
+    own = SMTLEnsemble(preset="fast", cv=3, random_state=0, n_jobs=1).fit(data.X[train], data.Y[train])
+    np.testing.assert_array_equal(model.predict_proba(data.X), own.predict_proba(data.X))
+    # Figures by scikit-learn's account, ours and those of logistic regression.
+    f1 = f1_score(data.Y[test], own.predict(data.X[test]), average=None)
+    assert [task["f1"] for task in summary["scores"]["tasks"]] == pytest.approx(f1)
+    cuts = 1.0 / (1.0 + np.exp(-own.thresholds_))
+    assert [task["cut"] for task in summary["scores"]["tasks"]] == pytest.approx(cuts)
+    clean = make_pipeline(SimpleImputer(), StandardScaler(), ThresholdedLogistic([0.01, 0.1, 1.0, 10.0], cv=3))
+    auc = roc_auc_score(
+        data.Y[test], clean.fit(data.X[train], data.Y[train]).decision_function(data.X[test]), average=None
+    )
+    rivals = summary["scores"]["rivals"]
+    assert [task["auc"] for task in rivals["logistic"]["tasks"]] == pytest.approx(auc)
+    assert set(rivals) == {"logistic", "forest"}
+    assert {one["name"] for one in summary["training"]["learners"]} == {"kernel", "linear", "forest"}
+
+
+def test_an_ensemble_in_words(command, songs):
+    arguments = ("fit", songs / "songs.csv", "--labels", "calm,sad", "--preset", "fast", "--cv", "2")
+    code, output, error = command(*arguments)
+    assert (code, error) == (0, "")
+    assert re.search(r"F1 +F1 +F1 +AUC +AUC +AUC *\n.*smtl +logistic +forest +smtl +logistic +forest +Cut", output)
+    assert len(re.findall(r"^ *(?:calm|sad) +\d+(?: +[01]\.\d{3}){6} +0\.\d\d *$", output, re.M)) == 2
+    assert max(map(len, output.partition("Trained on")[0].splitlines())) <= 80
+    for name in ("Learners", "Correction", "Tested on", "Micro F1", "Model"):
+        assert f"\n{name}:" in output
+    code, output, _ = command(*arguments, "--no-compare", "--test-size", "0.5")
+    assert code == 0
+    assert "logistic" not in output
+
+
+def test_options_of_the_other_kind_of_model(fails):
+    for option in (("--metric", "f1"), ("--penalty", "l21"), ("--C", "1"), ("--values", "3"), ("--no-scale",)):
+        assert "goes with --model linear" in fails("fit", "digits", *option, code=2)
+    assert "goes with --model ensemble" in fails("fit", "digits", "--model", "linear", "--preset", "fast", code=2)
+    assert "--model must be one of ensemble, linear" in fails("fit", "digits", "--model", "tree", code=2)
+    assert "--preset must be one of fast, balanced, best" in fails("fit", "digits", "--preset", "slow", code=2)
+
+
 @needs_data
 def test_real_sets_with_every_kind_of_labels(command, monkeypatch, tmp_path):
     monkeypatch.setenv("SMTL_DATA", str(real_data.DATA))
     for name, options in {"flags": (), "landmine": ("--metric", "auc", "--penalty", "trace")}.items():
-        code, output, error = command("fit", name, "--C", "auto", *options, "-o", "m.skops", "--json")
+        code, output, error = command(
+            "fit", name, "--model", "linear", "--C", "auto", *options, "-o", "m.skops", "--json"
+        )
         assert code == 0, error
         summary = json.loads(output)
         data = load_dataset(name, folder=real_data.DATA)
@@ -86,7 +141,18 @@ def test_sparse_data_options_and_a_threshold(command, tmp_path):
     Y = (X @ rng.normal(size=(30, 2)) > 0.1).astype(int)
     write_svmlight(Dataset(X, Y), tmp_path / "data.svm")
     code, output, error = command(
-        "fit", "data.svm", "--C", "0.5", "--threshold", "0.01", "--test-size", "0", "--no-scale", "--json"
+        "fit",
+        "data.svm",
+        "--model",
+        "linear",
+        "--C",
+        "0.5",
+        "--threshold",
+        "0.01",
+        "--test-size",
+        "0",
+        "--no-scale",
+        "--json",
     )
     assert code == 0, error
     summary = json.loads(output)
@@ -96,14 +162,14 @@ def test_sparse_data_options_and_a_threshold(command, tmp_path):
     assert [name for name, _ in model.steps] == ["impute", "classifier"]
     assert model[-1].thresholds_.tolist() == [0.01, 0.01]
     assert isinstance(model[-1], SMTLClassifier)
-    code, _, error = command("fit", "data.svm", "--C", "auto")
+    code, _, error = command("fit", "data.svm", "--model", "linear", "--C", "auto")
     assert code == 0, error
     assert type(load_model(tmp_path / "model.skops")[1]).__name__ == "MaxAbsScaler"
 
 
 def test_columns_that_are_no_features(command, fails, songs, tmp_path):
     path = songs / "songs.csv"
-    arguments = ("fit", path, "--label-columns", "calm,sad", "--C", "auto")
+    arguments = ("fit", path, "--label-columns", "calm,sad", "--model", "linear", "--C", "auto")
     assert command(*arguments, "--ignore", "key")[0] == 0
     assert model_metadata(tmp_path / "model.skops")["features"] == ["beat", "year"]
     assert "--ignore must be one of the columns, got 'kez' instead; there are: beat" in fails(
@@ -115,7 +181,7 @@ def test_numbers_that_are_names(command, fails, songs, tmp_path):
     lines = (songs / "songs.csv").read_text().splitlines()
     lines = [f"{line},{'site' if i == 0 else 'x' if i == 1 else i % 3}" for i, line in enumerate(lines)]
     (tmp_path / "sites.csv").write_text("\n".join(lines) + "\n")
-    arguments = ("fit", "sites.csv", "--labels", "calm,sad", "--C", "auto")
+    arguments = ("fit", "sites.csv", "--labels", "calm,sad", "--model", "linear", "--C", "auto")
     line = fails(*arguments)
     assert "sites.csv, line 2, column" in line
     assert "'site' must be a number, got 'x' instead; if the column is nominal, pass --categorical site." in line
@@ -170,7 +236,7 @@ def test_errors_are_one_line(fails, songs, tmp_path):
     assert "does not exist; create it" in fails("fit", "digits", "-o", tmp_path / "no" / "m.skops")
     assert "f1" in fails("fit", "digits", "--metric", "f3", code=2)
     assert "--C must be cv, auto or a positive number" in fails("fit", "digits", "--C", "-1", code=2)
-    assert "go with --C cv" in fails("fit", "digits", "--C", "auto", "--cv", "3", code=2)
+    assert "go with --C cv" in fails("fit", "digits", "--model", "linear", "--C", "auto", "--cv", "3", code=2)
     assert "--nominal ordinal" in fails("fit", songs_csv, "--nominal", "ordinal", code=2)
     assert "must leave rows on both sides" in fails("fit", songs_csv, "--labels", "calm", "--test-size", "0.001")
     assert (tmp_path / "model.skops").read_bytes() == old
@@ -183,7 +249,7 @@ def test_a_full_disk_leaves_the_old_model(process, songs, tmp_path):
 
     (tmp_path / "model.skops").write_bytes(b"an old model")
     done = process(
-        *("fit", songs / "songs.csv", "--labels", "calm,sad", "--C", "auto"),
+        *("fit", songs / "songs.csv", "--labels", "calm,sad", "--model", "linear", "--C", "auto"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
     )
     assert done.returncode == 1, done.stdout

@@ -8,7 +8,7 @@ import pytest
 from smtl.model import model_metadata
 from smtl.model.persistence import read_model, save_model
 
-FAST = ("--labels", "calm,sad", "--C", "auto")
+FAST = ("--labels", "calm,sad", "--model", "linear", "--C", "auto")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_files_that_say_nothing_of_ignored_columns_load(command, named, songs, t
 def test_a_column_of_many_names_is_not_made_one_hot(command, tmp_path):
     n = 30_000  # one-hot, 7 GB
     (tmp_path / "long.csv").write_text("id,a,label:y\n" + "".join(f"r{i},{i % 7},{i % 7 // 4}\n" for i in range(n)))
-    assert command("fit", "long.csv", "--C", "0.01", "--ignore", "id")[0] == 0
+    assert command("fit", "long.csv", "--model", "linear", "--C", "0.01", "--ignore", "id")[0] == 0
     assert command("evaluate", "model.skops", "long.csv", "--bootstrap", "0")[0] == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import smtl.cli
 
-SEARCH = ("--values", "5", "--cv", "3")
+SEARCH = ("--model", "linear", "--values", "5", "--cv", "3")
 NAMES = [module.name for module in pkgutil.iter_modules(smtl.cli.__path__) if not module.name.startswith("_")]
 
 
@@ -113,7 +113,7 @@ def terminal(arguments, folder, environment):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
 def test_progress_on_a_terminal_and_colour_if_wanted(songs, tmp_path):
-    arguments = ("fit", songs / "songs.csv", "--labels", "calm,sad", "--C", "auto")
+    arguments = ("fit", songs / "songs.csv", "--labels", "calm,sad", "--model", "linear", "--C", "auto")
     colour = re.compile(r"\x1b\[(?:\d+;)*[34]\d(?:;\d+)*m")
     shown = terminal(arguments, tmp_path, {})
     assert "certified gap" in shown

@@ -19,7 +19,7 @@ def plain(command, tmp_path):
     lines = (tmp_path / "plain.csv").read_text().replace(";0.000\n", ";0\n").replace(";1.000\n", ";1\n")
     (tmp_path / "plain.csv").write_text(lines)
     layout = ("--no-header", "--separator", ";", "--skip", "1", "--last", "1")
-    code, output, error = command("fit", "plain.csv", *layout, "--C", "auto", "-o", "plain.skops")
+    code, output, error = command("fit", "plain.csv", *layout, "--model", "linear", "--C", "auto", "-o", "plain.skops")
     assert (code, error) == (0, "")
     (tmp_path / "fit.txt").write_text(output)
     return table

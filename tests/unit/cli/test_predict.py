@@ -135,7 +135,7 @@ def test_models_of_tasks_with_their_own_rows(command, fails, tmp_path):
     y = (X[:, 0] + np.where(tasks == "north", 1, -1) * X[:, 1] > 0).astype(int)
     data = Dataset(X, y, ("a", "b", "c"), ("ill",), tasks)
     write_csv(data, tmp_path / "sites.csv")
-    assert command("fit", "sites.csv", "--C", "auto", "-o", "sites.skops")[0] == 0
+    assert command("fit", "sites.csv", "--model", "linear", "--C", "auto", "-o", "sites.skops")[0] == 0
     model = load_model(tmp_path / "sites.skops")
     code, output, _ = command("predict", "sites.skops", "sites.csv", "--what", "both")
     assert code == 0
@@ -160,7 +160,7 @@ def test_the_label_of_tasks_with_their_own_rows_is_passed_over(command, tmp_path
         {"a": repr(x), "site": site, "ill": int(x > 0)} for x in rng.normal(size=40).tolist() for site in ("-", "s")
     ]
     write(tmp_path / "sites.csv", rows, ["a", "site", "ill"])
-    options = ("--labels", "ill", "--task-column", "site", "--C", "auto", "--test-size", "0")
+    options = ("--labels", "ill", "--task-column", "site", "--model", "linear", "--C", "auto", "--test-size", "0")
     assert command("fit", "sites.csv", *options)[0] == 0
     code, output, error = command("predict", "model.skops", "sites.csv")
     assert (code, error) == (0, "")
@@ -186,7 +186,7 @@ def test_sparse_files_may_lack_features_at_their_end(command, fails, tmp_path):
     X = sp.random(80, 20, density=0.3, format="csr", random_state=0)
     Y = (X @ np.random.default_rng(0).normal(size=(20, 2)) > 0.1).astype(int)
     write_svmlight(Dataset(X, Y), tmp_path / "train.svm")
-    assert command("fit", "train.svm", "--C", "auto", "--labels", "2", "-o", "m.skops")[0] == 0
+    assert command("fit", "train.svm", "--model", "linear", "--C", "auto", "--labels", "2", "-o", "m.skops")[0] == 0
     fewer = X.copy().tolil()
     fewer[:, 15:] = 0.0
     write_svmlight(Dataset(fewer.tocsr()[:, :15], Y), tmp_path / "fewer.svm")
