@@ -35,10 +35,10 @@ def export(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a model for programs that have no smtl: ONNX, or plain weights as JSON.
+    """Write a linear model for programs that have no smtl: ONNX, or plain weights as JSON.
 
     Filling, scaling, weights and thresholds are all in the file; features are taken as they come.
-    ONNX needs the package onnx.
+    ONNX needs the package onnx. An ensemble cannot be exported: train with --model linear for that.
 
     Example: smtl export songs.skops --to onnx
     """

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smtl.cli._inspect_ensemble import description, print_description
+from smtl.cli._model_data import read_as_in_training
 from smtl.cli._model_options import Json, Model, figure, plain_table, read_saved
+from smtl.cli._reading import one_line_errors, with_reading_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,25 +21,75 @@ __all__ = ["inspect"]
 _TASKS = 40
 
 
+@with_reading_options
 def inspect(
     model: Model,
+    reading: dict[str, Any],
+    source: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="Rows with labels, to find what each task rests on.")
+    ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Features to list of each task.")] = 5,
     json: Json = False,
 ) -> None:
     """Show what a model is, how it was trained, and which features it looks at.
 
-    Weights are for features on the model's scale, so that they can be compared.
+    Of a linear model it shows weights, for features on the model's scale, so that they can be compared.
+    Of an ensemble it shows what each learner and the correction add. With DATA, it also shows the features without
+    which AUC falls most, for either kind: best on rows that the model was not trained on.
 
-    Example: smtl inspect songs.skops --top 10
+    Example: smtl inspect songs.skops test.csv --top 10
     """
     fitted, metadata = read_saved(model)
-    found = _description(fitted, metadata, top)
+    linear = hasattr(fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted, "coef_")
+    found = _description(fitted, metadata, top) if linear else description(fitted, metadata)
+    if source is not None:
+        found["importance"] = _importance(fitted, metadata, source, reading, top)
     if json:
         print(to_json.dumps({"model": str(model), **found}, indent=2, ensure_ascii=False))
         return
     from rich.console import Console
 
-    _print(Console(highlight=False), found, str(model))
+    console = Console(highlight=False)
+    (_print if linear else print_description)(console, found, str(model))
+    if source is not None:
+        _print_importance(console, found)
+
+
+def _importance(
+    fitted: Any, metadata: dict[str, Any], source: str, reading: dict[str, Any], top: int
+) -> dict[str, Any]:
+    """Return the features that each task rests on in some data."""
+    from smtl.model.importance import permutation_importance
+    from smtl.model.matching import arranged
+    from smtl.model.scores import classifier_of
+    from smtl.model.training import check_finite, targets_for
+
+    data = read_as_in_training(source, reading, metadata, [])
+    with one_line_errors():
+        check_finite(data)
+        X = arranged(data, metadata["features"], metadata["named_features"])
+        truth = targets_for(data, metadata["tasks"], classifier_of(fitted))
+        tasks = data.tasks if metadata["kind"] == "tasks" else None
+        return permutation_importance(fitted, X, truth, metadata["features"], tasks, top=top)
+
+
+def _print_importance(console: Console, found: dict[str, Any]) -> None:
+    """Print by how much the AUC of each task falls without its features."""
+    from rich.markup import escape
+
+    table = plain_table()
+    table.add_column("Task", overflow="fold")
+    table.add_column("AUC falls by, where the feature is shuffled (95 % interval)", overflow="fold")
+    for task, largest in list(zip(found["tasks"], found["importance"]["tasks"], strict=True))[:_TASKS]:
+        ends = [(f"{one['interval'][0]:.3f}", f"{one['interval'][1]:.3f}") for one in largest]
+        told = (
+            f"{one['feature']} {one['drop']:.3f} ({low} to {high})"
+            for one, (low, high) in zip(largest, ends, strict=True)
+        )
+        table.add_row(escape(task["name"]), escape(", ".join(told) or "not both classes in these data"))
+    console.print(table)
+    rows, n = found["importance"]["rows"], found["importance"]["features"]
+    console.print(f"{n:,} features, shuffled among {rows:,} rows.", soft_wrap=True)
 
 
 def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from smtl.cli._writable import check_writable
 
 __all__ = ["predict"]
 
-_WHAT = ("labels", "scores", "both")
+_WHAT = ("labels", "scores", "both", "probabilities")
 _FORMS = ("csv", "tsv", "jsonl", "parquet")
 
 
@@ -74,7 +74,9 @@ def predict(
     from smtl.model.predicting import Output
     from smtl.model.writers import writing
 
-    output = Output(metadata["tasks"], metadata["kind"], what != "scores", what != "labels")
+    output = Output(
+        metadata["tasks"], metadata["kind"], what in ("labels", "both"), what in ("scores", "both"), what == _WHAT[-1]
+    )
     target: Path | IO[str] = sys.stdout if out == STREAM else Path(out)
     with one_line_errors(), _columns(source, reading, fitted, metadata, output, list_of(keep), list_of(ignore)) as rows:
         try:
@@ -90,7 +92,7 @@ def predict(
         except OSError as error:
             raise writing_errors(out, error) from error
     if json and out != STREAM:
-        found = {"positives": counts} if what != "scores" and "label" not in counts else {}
+        found = {"positives": counts} if what in ("labels", "both") and "label" not in counts else {}
         print(to_json.dumps({"out": out, "rows": n_rows, **found}, indent=2, ensure_ascii=False))
     elif out != STREAM:
         print(f"Wrote {out}: {n_rows:,} rows.")

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from smtl.estimators.targets import Targets
 
-__all__ = ["MEASURES", "evaluate"]
+__all__ = ["MEASURES", "auc_of_draws", "evaluate"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -106,24 +106,49 @@ class _Column:
         self.both = 0 < self.n_pos < self.n_rows
         if not self.both:
             return
-        # Negatives lie between two distinct scores of positives, or on one of them: 2k + 1 places for k scores.
-        pos, neg = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
-        values, place = np.unique(s[pos], return_inverse=True)
-        between = np.searchsorted(values, s[neg], "left") + np.searchsorted(values, s[neg], "right")
-        k = len(values)
-        self.positives = sp.csr_array((np.ones(len(pos), dtype=np.float32), (place, pos)), shape=(k, n))
-        self.negatives = sp.csr_array((np.ones(len(neg), dtype=np.float32), (between, neg)), shape=(2 * k + 1, n))
+        self.y, self.s = y, s
 
     def auc(self, drawn: npt.NDArray[np.float32]) -> Float:
         """Return the share of pairs of a positive and a negative in the right order, ties for a half."""
         if not self.both:
             return np.full(drawn.shape[1], np.nan)
-        positives = (self.positives @ drawn).astype(np.float64)
-        negatives = (self.negatives @ drawn).astype(np.float64)
-        below = np.cumsum(negatives, axis=0)[0:-1:2] + 0.5 * negatives[1::2]
-        pairs = positives.sum(axis=0) * negatives.sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            return np.asarray((positives * below).sum(axis=0) / pairs)
+        return auc_of_draws(self.y, self.s, drawn)
+
+
+def auc_of_draws(y: npt.NDArray[Any], s: Float, drawn: npt.NDArray[np.float32]) -> Float:
+    """Return the AUC of each draw of rows: the share of pairs in the right order, ties for a half.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels +1 and -1, both there; 0 for rows that do not count.
+    s : ndarray of shape (n,)
+        Scores.
+    drawn : ndarray of float32 of shape (n, n_draws)
+        How often each row was drawn.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        NaN for a draw without one of the classes.
+
+    Examples
+    --------
+    >>> auc_of_draws(np.array([1, -1, -1]), np.array([0.5, 0.0, 1.0]), np.ones((3, 1), dtype=np.float32))
+    array([0.5])
+    """
+    # Negatives lie between two distinct scores of positives, or on one of them: 2k + 1 places for k scores.
+    n, pos, neg = len(y), np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    values, place = np.unique(s[pos], return_inverse=True)
+    between = np.searchsorted(values, s[neg], "left") + np.searchsorted(values, s[neg], "right")
+    k = len(values)
+    above = sp.csr_array((np.ones(len(pos), dtype=np.float32), (place, pos)), shape=(k, n))
+    below = sp.csr_array((np.ones(len(neg), dtype=np.float32), (between, neg)), shape=(2 * k + 1, n))
+    positives, negatives = (above @ drawn).astype(np.float64), (below @ drawn).astype(np.float64)
+    fewer = np.cumsum(negatives, axis=0)[0:-1:2] + 0.5 * negatives[1::2]
+    pairs = positives.sum(axis=0) * negatives.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((positives * fewer).sum(axis=0) / pairs)
 
 
 def _measures(columns: list[_Column], drawn: npt.NDArray[np.float32]) -> dict[str, Float]:

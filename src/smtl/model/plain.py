@@ -124,6 +124,11 @@ def plain_model(
     True
     """
     final = classifier_of(model)
+    if not hasattr(final, "coef_"):
+        raise ValueError(
+            f"{_cannot(final)}; train with --model linear (in Python, SMTLClassifierCV), or load the model in Python "
+            "with smtl.model.load_model."
+        )
     d = final.coef_.shape[1]
     center, scale, fill = np.zeros(d), np.ones(d), None
     # From the beginning to the end: what reaches a step is (x - center) / scale, with holes until something fills them.
@@ -156,6 +161,12 @@ def plain_model(
             "C": float(final.C_),
         },
     )
+
+
+def _cannot(final: Any) -> str:
+    """Return why a model is no list of weights."""
+    learners = ", ".join(getattr(final, "learners_", {}))
+    return f"an ensemble cannot be exported, because its learners ({learners}) are no weights of a linear function"
 
 
 def _plain_classes(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from smtl.model.linear import linear_form
 from smtl.model.matching import Matching
-from smtl.model.scores import answers_of, classifier_of
+from smtl.model.scores import answers_of, classifier_of, probabilities_of, task_scores
 from smtl.model.tables import Table
 from smtl.model.writers import Columns
 
@@ -30,26 +31,46 @@ class Output:
         Names of the tasks.
     kind : str
         Of the model's targets.
-    labels, scores : bool
-        Whether answers and scores are wanted.
+    labels, scores, probabilities : bool
+        Whether answers, scores and probabilities are wanted.
     """
 
     tasks: Sequence[str]
     kind: str
     labels: bool = True
     scores: bool = False
+    probabilities: bool = False
 
-    def columns(self, scores: npt.NDArray[np.float64], kept: Columns, own: bool) -> Columns:
-        """Return the columns for some rows: what is kept of the input, then answers, then scores."""
+    def columns(
+        self, model: Any, scores: npt.NDArray[np.float64], kept: Columns, own: npt.NDArray[np.intp] | None
+    ) -> Columns:
+        """Return the columns for some rows: what is kept of the input, then answers, scores, probabilities."""
         answers = answers_of(scores, self.kind)
-        names = ["label"] if own else list(self.tasks)
-        marked = ["score"] if own else [f"score:{name}" for name in names]
+        names = ["label"] if own is not None else list(self.tasks)
         columns = dict(kept)
         if self.labels:
             columns |= {name: answers[:, i] for i, name in enumerate(names)}
-        if self.scores:
-            columns |= {name: scores[:, i] for i, name in enumerate(marked)}
+        wanted = {"score": scores} if self.scores else {}
+        if self.probabilities:
+            wanted["probability"] = probabilities_of(classifier_of(model), scores, own)
+        for word, values in wanted.items():
+            marked = [word] if own is not None else [f"{word}:{name}" for name in names]
+            columns |= {name: values[:, i] for i, name in enumerate(marked)}
         return columns
+
+
+def _scorer(model: Any) -> Callable[[Any, npt.NDArray[np.intp] | None], npt.NDArray[np.float64]]:
+    """Return what scores rows: one linear function where the model is linear, which is fast, else the model."""
+    final = classifier_of(model)
+    if hasattr(final, "coef_"):
+        return linear_form(model).scores
+
+    def scores(X: Any, own: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.float64]:
+        if np.isinf(X.data if sp.issparse(X) else X).any():
+            raise ValueError("features must be finite (or missing).")
+        return task_scores(model, X, None if own is None else final.task_names_[own])
+
+    return scores
 
 
 def predict_table(
@@ -59,7 +80,7 @@ def predict_table(
 
     Parameters
     ----------
-    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
     table : Table
         The rows.
@@ -92,7 +113,7 @@ def predict_table(
     place = {name: k for k, name in enumerate(matching.numeric)}
     wanted = [*matching.nominal, *keep, *([] if task is None else [task])]
     text = [name for name in dict.fromkeys(wanted) if name not in place]
-    form, names = linear_form(model), classifier_of(model).task_names_
+    scores_of, names = _scorer(model), classifier_of(model).task_names_
     for numbers, texts in table.chunks(list(matching.numeric), text):
         X = matching.features(numbers, texts)
         own = None if task is None else _task_numbers(texts[task], task, names)
@@ -100,11 +121,11 @@ def predict_table(
         if task is not None:
             kept["task"] = texts[task]
         try:
-            scores = form.scores(X, own)
+            scores = scores_of(X, own)
         except ValueError as error:
             infinite = [name for name, j in matching.numeric.items() if np.isinf(X[:, j]).any()]
             raise ValueError(f"{error} Column {infinite[0]!r} is not." if infinite else str(error)) from error
-        yield output.columns(scores, kept, own is not None)
+        yield output.columns(model, scores, kept, own)
 
 
 def predict_matrix(model: Any, X: Any, tasks: Any, output: Output) -> Iterator[Columns]:
@@ -112,7 +133,7 @@ def predict_matrix(model: Any, X: Any, tasks: Any, output: Output) -> Iterator[C
 
     Parameters
     ----------
-    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         Features.
@@ -133,14 +154,14 @@ def predict_matrix(model: Any, X: Any, tasks: Any, output: Output) -> Iterator[C
     >>> next(predict_matrix(model, np.array([[5.0]]), None, Output(["calm"], "binary")))
     {'calm': array([1], dtype=int8)}
     """
-    form, names = linear_form(model), classifier_of(model).task_names_
+    scores_of, names = _scorer(model), classifier_of(model).task_names_
     for start in range(0, X.shape[0], _ROWS):
         rows = slice(start, start + _ROWS)
         if tasks is None:
-            yield output.columns(form.scores(X[rows]), {}, False)
+            yield output.columns(model, scores_of(X[rows], None), {}, None)
         else:
             own = _task_numbers([str(task) for task in tasks[rows].tolist()], "the task", names)
-            yield output.columns(form.scores(X[rows], own), {"task": tasks[rows]}, True)
+            yield output.columns(model, scores_of(X[rows], own), {"task": tasks[rows]}, own)
 
 
 def _task_numbers(texts: Sequence[str | None], column: str, known: npt.NDArray[Any]) -> npt.NDArray[np.intp]:

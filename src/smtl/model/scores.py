@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.scoring import as_answers
 
-__all__ = ["answers_of", "classifier_of", "columns_in_order", "task_scores"]
+__all__ = ["answers_of", "classifier_of", "columns_in_order", "probabilities_of", "task_scores"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -117,3 +117,46 @@ def answers_of(scores: Float, kind: str) -> npt.NDArray[np.int8]:
     (array([[1, 0, 1]], dtype=int8), array([[0, 0, 1]], dtype=int8))
     """
     return ((as_answers(scores) if kind == "multiclass" else scores) > 0).astype(np.int8)
+
+
+def probabilities_of(classifier: Any, scores: Float, task: npt.NDArray[np.intp] | None = None) -> Float:
+    """Return the probability of yes of each task.
+
+    Parameters
+    ----------
+    classifier : SMTLEnsemble, SMTLClassifier or SMTLClassifierCV
+        What `classifier_of` returns.
+    scores : ndarray of shape (n_samples, n_tasks)
+        From `task_scores`.
+    task : ndarray of shape (n_samples,), optional
+        The number of each row's task, where ``scores`` has one column for that.
+
+    Returns
+    -------
+    ndarray of the same shape
+        Probabilities; those of several classes add up to one.
+
+    Raises
+    ------
+    ValueError
+        If the model has none.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier("log").fit([[0.0], [1.0], [3.0]], [0, 1, 1])
+    >>> X = np.array([[2.0]])
+    >>> float(probabilities_of(model, task_scores(model, X))[0, 0]) == model.predict_proba(X)[0, 1]
+    True
+    """
+    metric = classifier._metric()
+    if metric.probability is None:
+        raise ValueError(
+            f"a model that was trained for the metric {metric.name} has no probabilities, only scores; train an ensemble, "
+            "or a linear model for log."
+        )
+    thresholds = np.asarray(classifier.thresholds_, dtype=np.float64)
+    yes = np.asarray(metric.probability(scores + (thresholds if task is None else thresholds[task][:, None])))
+    if classifier._kind == "multiclass":
+        yes = yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return yes

@@ -13,6 +13,7 @@ import numpy as np
 from smtl.datasets import Dataset
 from smtl.datasets.checksum import checksum
 from smtl.datasets.files import replacing
+from smtl.model.importance import permutation_importance
 from smtl.model.matching import arranged
 from smtl.model.report.figures import details, measured
 from smtl.model.report.page import report_page
@@ -36,9 +37,11 @@ def write_report(
 ) -> dict[str, Any]:
     """Write what a model does on data as a page: figures, curves, calibration, mistakes, weights, training.
 
+    Of an ensemble it has the learners, and the features without which AUC falls most, instead of weights.
+
     Parameters
     ----------
-    model : SMTLClassifier, SMTLClassifierCV or Pipeline
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model. A pipeline's steps before the classifier must keep the features as they are, as scalers do.
     data : Dataset
         Rows with labels, whose columns are matched with the model's by name, or by position if it has none.
@@ -79,10 +82,11 @@ def write_report(
     ['calm', 'sad']
     """
     known = {**_known(model), **(metadata or {})}
-    if classifier_of(model).coef_.shape[1] != len(known["features"]):
+    coef = getattr(classifier_of(model), "coef_", None)
+    if coef is not None and coef.shape[1] != len(known["features"]):
         raise ValueError(
             f"the classifier must have a weight for each of the {len(known['features'])} features, got "
-            f"{classifier_of(model).coef_.shape[1]} instead; steps before it must keep the features as they are."
+            f"{coef.shape[1]} instead; steps before it must keep the features as they are."
         )
     if row_names is not None and len(row_names) != data.X.shape[0]:
         raise ValueError(f"row_names must have {data.X.shape[0]} names, one a row, got {len(row_names)} instead.")
@@ -100,6 +104,9 @@ def write_report(
     trained = mapping(known.get("data")).get("checksum")
     found["training_data"] = trained is not None and checksum(data) == trained
     drawn = details(model, known, X, truth, scores, found, row_names=row_names, tell=tell)
+    if coef is None:
+        own = data.tasks if known["kind"] == "tasks" else None
+        found["importance"] = permutation_importance(model, X, truth, known["features"], own, tell=tell)
     tell("Writing the page")
     text = report_page(model, known, data.name, found, drawn, title)
     with replacing(path) as file:

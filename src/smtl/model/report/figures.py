@@ -72,7 +72,7 @@ def measured(model: Any, names: Sequence[str], kind: str, truth: Targets, scores
     """
     result = evaluate(truth, scores, answers_of(scores, kind), draws=0)
     final = classifier_of(model)
-    used = features_used(final.coef_)
+    used = features_used(final.coef_) if hasattr(final, "coef_") else None
     known = []
     for i, (name, task) in enumerate(zip(names, result["tasks"], strict=True)):
         precision = None
@@ -80,7 +80,7 @@ def measured(model: Any, names: Sequence[str], kind: str, truth: Targets, scores
             y, s, _ = _own(truth, scores, i)
             precision = float(average_precision_score(y > 0, s))
             known.append(precision)
-        more = {"threshold": float(final.thresholds_[i]), "features": int(used[i])}
+        more = {"threshold": float(final.thresholds_[i]), "features": None if used is None else int(used[i])}
         result["tasks"][i] = {"name": name, **task, "average_precision": precision, **more}
     result["macro"]["average_precision"] = float(np.mean(known)) if known else None
     return result
@@ -197,7 +197,7 @@ def _explain(tasks: list[dict[str, Any]], model: Any, X: Any, row_names: Sequenc
             "row": row + 1 if row_names is None else str(row_names[row]),
             "score": score,
             "parts": [[place.setdefault(j, len(place)), _short(value)] for j, value in parts],
-            "rest": _short(rest),
+            "rest": None if rest is None else _short(rest),
         }
     return list(place)
 

@@ -53,7 +53,7 @@ def surest(
 
 def explained(
     model: Any, X: Any, cells: Sequence[tuple[int, int]], n: int
-) -> list[tuple[list[tuple[int, float]], float]]:
+) -> list[tuple[list[tuple[int, float]], float | None]]:
     """Return what the scores of some rows are made of.
 
     Parameters
@@ -69,9 +69,10 @@ def explained(
 
     Returns
     -------
-    list of (list of (int, float), float)
+    list of (list of (int, float), float or None)
         For each cell, the features with the largest contributions, and the sum of all others and the intercept. A
-        contribution is the weight times the feature on the model's scale; with the rest, they add up to the score.
+        contribution is the weight times the feature on the model's scale; with the rest, they add up to the score. An
+        ensemble's scores are no such sums: of these, nothing and None.
 
     Examples
     --------
@@ -83,13 +84,15 @@ def explained(
     np.True_
     """
     final = classifier_of(model)
+    if not hasattr(final, "coef_"):
+        return [([], None) for _ in cells]
     rows = np.unique([row for row, _ in cells]).astype(np.intp)
     place = {row: k for k, row in enumerate(rows.tolist())}
     Z = X[rows]
     if len(rows) and isinstance(model, Pipeline) and len(model.steps) > 1:
         with columns_in_order():
             Z = model[:-1].transform(Z)
-    found = []
+    found: list[tuple[list[tuple[int, float]], float | None]] = []
     for row, task in cells:
         values = Z[[place[row]]]
         parts = np.ravel(values.toarray() if sp.issparse(values) else values) * final.coef_[task]

@@ -207,7 +207,7 @@ const mistakes = () => {
     table.tBodies[0].replaceChildren(...some.map(({ row: name, score, parts, rest }) => row([
       [typeof name === "number" ? count(name) : name, "w"],
       [brief(score)],
-      [[...parts.map(([j, value]) => `${data.features[j]} ${signed(value)}`), `the rest ${signed(rest)}`], "w wrap"],
+      [rest === null ? "" : [...parts.map(([j, value]) => `${data.features[j]} ${signed(value)}`), `the rest ${signed(rest)}`], "w wrap"],
     ])));
   });
 };

@@ -8,8 +8,10 @@ from typing import Any
 
 from smtl import pages
 from smtl.model.report.heat_map import heat_map
+from smtl.model.report.learners import importance, learners
 from smtl.model.report.record import record
 from smtl.model.report.words import NOTHING, figure, summary
+from smtl.model.scores import classifier_of
 
 __all__ = ["report_page"]
 
@@ -77,24 +79,33 @@ def report_page(
             pages.definitions(summary(model, metadata, data_name, found), "summary") + _tasks(found, drawn),
         ),
         ("task", "One task at a time", _task(found, drawn, metadata["kind"])),
-        ("weights", "Weights", heat_map(model, metadata["features"], metadata["tasks"])),
+        _inside(model, metadata, found),
         ("training", "How it was trained", record(model, metadata)),
     ]
     css, js = (pages.part(__package__, f"page.{kind}") for kind in ("css", "js"))
     return pages.page(title, sections, drawn, css=css, js=js)
 
 
+def _inside(model: Any, metadata: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the section about what the model is made of: weights, or learners."""
+    if hasattr(classifier_of(model), "coef_"):
+        return "weights", "Weights", heat_map(model, metadata["features"], metadata["tasks"])
+    names = [task["name"] for task in found["tasks"]]
+    return "learners", "Learners and features", learners(classifier_of(model)) + importance(found["importance"], names)
+
+
 def _tasks(found: Mapping[str, Any], drawn: Mapping[str, Any]) -> str:
     """Return the table with a row for each task."""
     place = {task["number"]: k for k, task in enumerate(drawn["tasks"])}
-    heads = "".join(f'<th scope="col" data-c="{c}">{title}</th>' for c, title in enumerate(_COLUMNS.values(), 1))
+    columns = {key: title for key, title in _COLUMNS.items() if any(task[key] is not None for task in found["tasks"])}
+    heads = "".join(f'<th scope="col" data-c="{c}">{title}</th>' for c, title in enumerate(columns.values(), 1))
     rows = []
     for i, task in enumerate(found["tasks"]):
         name = escape(task["name"])
         link = f'<a href="#task" data-task="{place[i]}">{name}</a>' if i in place else name
-        cells = "".join(f"<td>{_cell(key, task[key])}</td>" for key in _COLUMNS)
+        cells = "".join(f"<td>{_cell(key, task[key])}</td>" for key in columns)
         rows.append(f'<tr><th scope="row" class="w">{link}</th>{cells}</tr>\n')
-    means = "".join(f"<td>{_cell(key, found['macro'][key]) if key in _MEANS else ''}</td>" for key in _COLUMNS)
+    means = "".join(f"<td>{_cell(key, found['macro'][key]) if key in _MEANS else ''}</td>" for key in columns)
     caption = (
         "Each task at the model's own answers. A task's name leads to its curves. AUC and average precision need both "
         "classes; the means are over the tasks that have them."
@@ -130,4 +141,16 @@ def _task(found: Mapping[str, Any], drawn: Mapping[str, Any], kind: str) -> str:
             "muted",
         )
     back = "Back to 0" if kind == "multiclass" else "Back to the model\N{RIGHT SINGLE QUOTATION MARK}s cut, 0"
-    return pages.part(__package__, "task.html").format(options=options, notes=notes, back=back, nothing=NOTHING)
+    made_of = (
+        "Features are listed with what they add to the score, on the model\N{RIGHT SINGLE QUOTATION MARK}s scale; "
+    )
+    made_of += "with the rest they add up to it."
+    linear = "importance" not in found
+    return pages.part(__package__, "task.html").format(
+        options=options,
+        notes=notes,
+        back=back,
+        nothing=NOTHING,
+        made_of=made_of if linear else "An ensemble's scores are no sums over features.",
+        column="Made of" if linear else "",
+    )

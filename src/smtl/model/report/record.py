@@ -15,11 +15,15 @@ from smtl.model.scores import classifier_of
 __all__ = ["record"]
 
 _SETTINGS = {
+    "model": "Model",
+    "preset": "Preset",
+    "scoring": "Scoring",
+    "score": "Score on held-out rows",
     "metric": "Metric",
     "penalty": "Penalty",
     "C": "C",
     "C_used": "C used",
-    "cv": "Folds of the search",
+    "cv": "Folds",
     "n_values": "Values of C in the search",
     "threshold": "Threshold",
     "scale": "Features put on one scale",
@@ -62,7 +66,10 @@ def record(model: Any, metadata: Mapping[str, Any]) -> str:
     if metadata.get("created"):
         made.append(("Saved", str(metadata["created"])))
     training = mapping(metadata.get("training")) or classifier_of(model).get_params(deep=False)
-    if training.get("C") != "cv":
+    if training.get("model") == "ensemble":
+        # The section about the learners has these.
+        training = {key: value for key, value in training.items() if key not in ("learners", "correction")}
+    elif training.get("C") != "cv":
         training = {key: value for key, value in training.items() if key not in _OF_THE_SEARCH}
     tested = mapping(mapping(metadata.get("scores")).get("macro"))
     known = [(f"Mean {name} of that test", _text(tested.get(key))) for key, name in (("f1", "F1"), ("auc", "AUC"))]

@@ -72,16 +72,9 @@ def summary(model: Any, metadata: Mapping[str, Any], data_name: str, found: Mapp
     ('The data', '3 rows of songs with 3 labels, 33.3\xa0% of them positive.')
     """
     final = classifier_of(model)
-    m, d = final.coef_.shape
-    used = int((final.coef_ != 0).any(axis=0).sum())
-    metric, penalty = (str(getattr(final, f"{key}_", getattr(final, key))) for key in ("metric", "penalty"))
-    C = f", C = {final.C_:.3g}" if hasattr(final, "C_") else ""
+    what = _first_upper(_KINDS[metadata["kind"]].format(n=len(final.thresholds_)))
     lines = [
-        (
-            "The model",
-            f"{_first_upper(_KINDS[metadata['kind']].format(n=m))}, learnt jointly for the metric {metric} with the "
-            f"penalty {penalty}{C}. It uses {used:,} of {d:,} feature{'s' * (d != 1)}.",
-        ),
+        ("The model", f"{what}, {_linear(final) if hasattr(final, 'coef_') else _ensemble(final)}"),
         ("The data", _data(metadata, data_name, found)),
         ("How well it does", _scores(found)),
     ]
@@ -105,6 +98,23 @@ def summary(model: Any, metadata: Mapping[str, Any], data_name: str, found: Mapp
         )
         lines.append(("Not learnt", f"{'Task' if len(empty) == 1 else 'Tasks'} {_listed(empty)} {what}."))
     return lines
+
+
+def _linear(final: Any) -> str:
+    d = final.coef_.shape[1]
+    used = int((final.coef_ != 0).any(axis=0).sum())
+    metric, penalty = (str(getattr(final, f"{key}_", getattr(final, key))) for key in ("metric", "penalty"))
+    C = f", C = {final.C_:.3g}" if hasattr(final, "C_") else ""
+    return (
+        f"learnt jointly for the metric {metric} with the penalty {penalty}{C}. It uses {used:,} of {d:,} "
+        f"feature{'s' * (d != 1)}."
+    )
+
+
+def _ensemble(final: Any) -> str:
+    shares = sorted(((weight, name) for name, weight in final.weights_.items() if weight > 0), reverse=True)
+    told = ", ".join(f"{name} ({weight:.2f})" for weight, name in shares)
+    return f"learnt by an ensemble. The learners and their shares of the answer: {told}."
 
 
 def _data(metadata: Mapping[str, Any], data_name: str, found: Mapping[str, Any]) -> str:

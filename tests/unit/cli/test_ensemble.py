@@ -1,0 +1,124 @@
+"""Every command for models with an ensemble."""
+
+import io
+import json
+import re
+import sys
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+
+from smtl.datasets import read_csv
+from smtl.estimators.targets import read_targets
+from smtl.model import load_model
+from smtl.model.importance import permutation_importance
+from smtl.model.training import hold_out
+
+
+@pytest.fixture(scope="session")
+def ensemble(songs):
+    """Return the file of an ensemble that smtl fit makes of the songs."""
+    from smtl.cli import main
+
+    out = songs / "ensemble.skops"
+    arguments = ["fit", songs / "songs.csv", "--labels", "calm,sad", "--preset", "fast", "--cv", 3, "-o", out, "--json"]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+        patch.setattr(sys, "argv", ["smtl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 0
+    return out
+
+
+def test_predict_answers_scores_and_probabilities(command, ensemble, songs):
+    model, data = load_model(ensemble), read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    for what, expected in {
+        "labels": model.predict(data.X),
+        "scores": model.decision_function(data.X),
+        "probabilities": model.predict_proba(data.X),
+    }.items():
+        code, output, error = command("predict", ensemble, songs / "songs.csv", "--what", what)
+        assert (code, error) == (0, "")
+        head, *rows = output.splitlines()
+        word = {"labels": "", "scores": "score:", "probabilities": "probability:"}[what]
+        assert head == f"{word}calm,{word}sad"
+        np.testing.assert_array_equal(np.array([row.split(",") for row in rows], dtype=float), expected)
+
+
+def test_probabilities_of_a_model_that_has_none(fails, songs):
+    line = fails("predict", songs / "songs.skops", songs / "songs.csv", "--what", "probabilities", "-o", "p.csv")
+    assert "trained for the metric f1 has no probabilities" in line
+
+
+def test_infinite_features_are_named(fails, ensemble, tmp_path):
+    (tmp_path / "inf.csv").write_text("beat,key,year\ninf,major,1970\n")
+    assert "features must be finite (or missing). Column 'beat' is not." in fails("predict", ensemble, "inf.csv")
+
+
+def test_evaluate_on_the_rows_of_the_test(command, ensemble, songs, tmp_path):
+    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    _, test = hold_out(data, 0.25, seed=0)
+    lines = (songs / "songs.csv").read_text().splitlines()
+    (tmp_path / "test.csv").write_text("\n".join([lines[0], *(lines[1 + i] for i in test)]) + "\n")
+    code, output, error = command("evaluate", ensemble, "test.csv", "--json", "--bootstrap", "0")
+    assert (code, error) == (0, "")
+    told = json.loads(command("inspect", ensemble, "--json")[1])
+    assert json.loads(output)["macro"]["f1"] == pytest.approx(told["mean_scores"]["f1"])
+
+
+def test_inspect_shows_learners_and_what_tasks_rest_on(command, ensemble, songs):
+    found = json.loads(command("inspect", ensemble, songs / "songs.csv", "--json", "--top", "2")[1])
+    final = load_model(ensemble)[-1]
+    assert [one["name"] for one in found["learners"]] == final.leaderboard_["learner"].tolist()
+    assert sum(one["weight"] for one in found["learners"]) == pytest.approx(1.0)
+    assert set(found["rivals"]) == {"logistic", "forest"}
+    # The songs are made so: calm by beat and key, sad by the year.
+    calm, sad = found["importance"]["tasks"]
+    assert {one["feature"] for one in calm} == {"beat", "key=minor"}
+    assert sad[0]["feature"] == "year"
+    assert sad[0]["interval"][0] > 0.2 > sad[1]["interval"][1]
+    code, output, _ = command("inspect", ensemble, songs / "songs.csv")
+    assert code == 0
+    assert re.search(r"^ *The ensemble +0\.\d{3} +1\.00", output, re.M)
+    assert "AUC falls by" in output
+
+
+def test_importance_is_the_fall_of_auc():
+    from sklearn.metrics import roc_auc_score
+
+    from smtl import SMTLClassifier
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
+    model = SMTLClassifier().fit(X, y)
+    [found] = permutation_importance(model, X, read_targets(X, y), ["a", "b", "c"], top=3)["tasks"]
+    assert [one["feature"] for one in found] == ["a", "b", "c"]
+    whole = roc_auc_score(y, model.decision_function(X))
+    for j, one in enumerate(found):
+        shuffled = []
+        for _ in range(40):
+            Z = X.copy()
+            Z[:, j] = rng.permutation(Z[:, j])
+            shuffled.append(roc_auc_score(y, model.decision_function(Z)))
+        assert one["drop"] == pytest.approx(whole - np.mean(shuffled), abs=4 * np.std(shuffled) / 3**0.5 + 1e-9)
+        assert one["interval"][0] <= one["drop"] <= one["interval"][1]
+
+
+def test_report_has_learners_instead_of_weights(command, ensemble, songs, tmp_path):
+    code, output, error = command("report", ensemble, songs / "songs.csv", "-o", "r.html", "--json")
+    assert (code, error) == (0, "")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Score by itself" in page
+    assert "AUC falls by" in page
+    assert "Features used" not in page
+    assert len(json.loads(output)["importance"]["tasks"]) == 2
+
+
+@pytest.mark.parametrize("form", ["onnx", "json"])
+def test_export_says_why_not(fails, ensemble, tmp_path, form):
+    line = fails("export", ensemble, "--to", form, "-o", tmp_path / f"m.{form}")
+    assert "an ensemble cannot be exported, because its learners (" in line
+    assert "train with --model linear" in line
+    assert list(tmp_path.iterdir()) == []
