@@ -314,7 +314,7 @@ class SMTLClassifier(CorrectingTasksClassifier):
         self.gap_ = solution.certificate.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        self._start = solution.start.weights_only() if self.warm_start else None
+        self._start = solution.start.without_planes() if self.warm_start else None
 
     def _report_odd_tasks(self, targets: Targets, fitted: npt.NDArray[np.int64]) -> None:
         """Warn of tasks that are constant, for want of labels or because that is the optimum."""
