@@ -4,8 +4,8 @@
     python benchmarks/stress.py --seed 1234567     # one problem again, with what it is
 
 Each problem is solved to gaps of 1e-2 and 1e-4 from nothing, and one in four to 1e-2 from the solution of another
-problem as well. No bound may be above the objective of any of these runs, every objective must be that of the weights returned, and a run that
-does not converge must say so. The seed of every problem that fails is printed.
+problem as well. No bound may be above the objective of any of these runs, every objective must be that of the weights
+returned, and a run that does not converge must say so. The seed of every problem that fails is printed.
 """
 
 from __future__ import annotations
