@@ -3,9 +3,9 @@
     python benchmarks/stress.py --problems 20000 --jobs 2
     python benchmarks/stress.py --seed 1234567     # one problem again, with what it is
 
-Each problem is solved to gaps of 1e-2 and 1e-4 from nothing, and to 1e-2 from the solution of another problem. No bound
-may be above the objective of any of these runs, every objective must be that of the weights returned, and a run that
-does not converge must say so. The seed of every problem that fails is printed.
+Each problem is solved to gaps of 1e-2 and 1e-4 from nothing, and one in four to 1e-2 from the solution of another
+problem as well. No bound may be above the objective of any of these runs, every objective must be that of the weights
+returned, and a run that does not converge must say so. The seed of every problem that fails is printed.
 """
 
 from __future__ import annotations
@@ -165,22 +165,23 @@ def run(problem: Problem, outcome: Outcome, name: str, tol: float, start: Soluti
     return solution
 
 
+def solution_of_another(problem: Problem) -> Solution:
+    """Return a rough solution of a problem with the same data and nothing else in common."""
+    metric = get_metric("f1" if problem.metric.name == "auc" else "auc")
+    other = Problem(
+        problem.tasks, metric, get_penalty("ridge"), 0.1 * problem.C, with_intercept=not problem.with_intercept
+    )
+    return solve(other, tol=0.1, max_iter=50, warn=False)
+
+
 def examine(seed: int) -> Outcome:
     """Solve the problem of a seed in several ways, and say what is wrong with the answers."""
     outcome = Outcome(seed)
     try:
         problem, parts, outcome.what = draw_problem(seed)
-        C = problem.C
         runs = {f"{tol:g}": run(problem, outcome, f"{tol:g}", tol) for tol in GAPS}
-        other = Problem(
-            problem.tasks,
-            get_metric("f1" if problem.metric == get_metric("auc") else "auc"),
-            get_penalty("ridge"),
-            0.1 * C,
-            with_intercept=not problem.with_intercept,
-        )
-        warm = solve(other, tol=0.1, max_iter=50, warn=False)
-        runs["warm"] = run(problem, outcome, "warm", GAPS[0], warm)
+        if seed % 4 == 0:
+            runs["warm"] = run(problem, outcome, "warm", GAPS[0], solution_of_another(problem))
         least, room = np.inf, 0.0
         for name, solution in runs.items():
             objective, size = objective_at(problem, parts, solution)
@@ -208,11 +209,12 @@ def main() -> None:
         return
     first = int(np.random.SeedSequence().entropy % 10**9) if args.first is None else args.first
     print(f"seeds {first} to {first + args.problems - 1}", flush=True)
-    started, n, faults = time.perf_counter(), 0, 0
+    started, n, n_runs, faults = time.perf_counter(), 0, 0, 0
     late: Counter[str] = Counter()
     with ProcessPoolExecutor(args.jobs) as pool:
         for outcome in pool.map(examine, range(first, first + args.problems), chunksize=20):
             n += 1
+            n_runs += len(GAPS) + (outcome.seed % 4 == 0)
             faults += bool(outcome.faults)
             late.update(outcome.unconverged.keys())
             if outcome.faults or outcome.unconverged:
@@ -222,9 +224,10 @@ def main() -> None:
             if n % 1000 == 0:
                 print(f"{n} problems, {faults} with faults, {dict(late)} unconverged", flush=True)
     seconds = time.perf_counter() - started
-    runs = n * (len(GAPS) + 1)
-    print(f"{n} problems, {runs} runs in {seconds:.0f} s: {faults} problems with faults.")
-    print(f"Runs that reached max_iter={MAX_ITER}: {late.total()} of {runs}, {late.total() / runs:.3%} {dict(late)}.")
+    print(f"{n} problems, {n_runs} runs in {seconds:.0f} s: {faults} problems with faults.")
+    print(
+        f"Runs that reached max_iter={MAX_ITER}: {late.total()} of {n_runs}, {late.total() / n_runs:.3%} {dict(late)}."
+    )
     sys.exit(faults > 0)
 
 

@@ -323,7 +323,7 @@ class SMTLClassifier(CorrectingTasksClassifier):
         self.gap_ = solution.certificate.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        self._start = solution.start.weights_only() if self.warm_start else None
+        self._start = solution.start.without_planes() if self.warm_start else None
 
     def _report_behaviour(self, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float) -> None:
         """Set the null tasks, and warn of tasks whose answers are worth little."""

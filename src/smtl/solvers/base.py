@@ -63,15 +63,15 @@ class Start:
     bundle: Bundle | None = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
 
-    def weights_only(self) -> Start:
-        """Return the part that may be taken to other losses: a first guess of weights and intercepts.
+    def without_planes(self) -> Start:
+        """Return the part that may be taken to other losses: a first guess, from which any solver finds its way.
 
         Returns
         -------
         Start
-            Without planes, and without what was adapted to them.
+            Without planes, and without the data they hold for.
         """
-        return Start(self.S, np.zeros_like(self.Z), self.shift)
+        return replace(self, losses=None, bundle=None, certificate=None)
 
     def for_problem(self, problem: Problem) -> Start:
         """Return what of it is good for a problem, so that nothing of another problem gets into its solution.
@@ -84,8 +84,8 @@ class Start:
         Returns
         -------
         Start
-            All of it if the problem has the same losses, otherwise weights and intercepts. Nothing that a solver
-            overwrites is shared.
+            All of it if the problem has the same losses, otherwise all but the planes. Nothing that a solver overwrites
+            is shared.
         """
         if self.S.shape != problem.shape or self.Z.shape != problem.shape or len(self.shift) != problem.shape[1]:
             raise ValueError(
@@ -95,7 +95,7 @@ class Start:
             )
         if not (np.isfinite(self.S).all() and np.isfinite(self.Z).all() and np.isfinite(self.shift).all()):
             raise ValueError("start must have finite weights, multipliers and intercepts, got NaN or infinity instead.")
-        kept = self if problem.losses.are(self.losses) else self.weights_only()
+        kept = self if problem.losses.are(self.losses) else self.without_planes()
         shift = self.shift.copy() if problem.with_intercept else np.zeros(problem.shape[1])
         return replace(kept, shift=shift)
 

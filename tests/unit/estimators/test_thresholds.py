@@ -94,8 +94,10 @@ def test_auto_is_the_best_rule_where_each_fold_is_cut_by_the_others(scorer, metr
         expected = max((rule for rule in rules if rule.name == cuts.rule), key=lambda rule: means[id(rule)])
         assert means[id(expected)] > means[id(best)]
     lowest, highest = np.quantile(scores, [0.01, 0.99], axis=0)
-    by_fold = expected.whole[:-1] if scorer.pooled else np.clip(expected.whole[:-1], lowest, highest)
-    np.testing.assert_allclose(cuts.by_fold, by_fold)
+    as_good = [rule.whole[:-1] for rule in rules if means[id(rule)] == pytest.approx(means[id(expected)], abs=1e-12)]
+    if not scorer.pooled:
+        as_good = [np.clip(by_fold, lowest, highest) for by_fold in as_good]
+    assert any(np.allclose(cuts.by_fold, by_fold) for by_fold in as_good)
     np.testing.assert_allclose(cuts.spread, np.std(cuts.by_fold, axis=0, ddof=1))
 
 
