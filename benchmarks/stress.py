@@ -44,7 +44,7 @@ SHAPES = {  # rows, features, tasks: from, below
     "many tasks": ((10, 40), (2, 12), (100, 101)),
     "medium": ((100, 400), (5, 40), (2, 10)),
 }
-SHARES = {"small": 0.3, "wide": 0.3, "one task": 0.2, "many tasks": 0.05, "medium": 0.15}
+SHARES = {"small": 0.32, "wide": 0.32, "one task": 0.22, "many tasks": 0.04, "medium": 0.1}
 
 
 @dataclass
@@ -115,7 +115,7 @@ def draw_problem(seed: int) -> tuple[Problem, list[tuple], str]:
     scale = 10.0 ** float(rng.choice([0.0, 0.0, rng.uniform(-6.0, 6.0)]))
     tasks, parts, words = draw_tasks(rng, scale * X, Y)
     name = str(rng.choice(metric_names()))
-    penalty = get_penalty(str(rng.choice(penalty_names())), float(rng.choice([0.0, 0.0, 0.1, 10.0])))
+    penalty = get_penalty(str(rng.choice(penalty_names())), float(rng.choice([0.0, 0.0, 0.0, 0.0, 0.1, 10.0])))
     with_intercept = bool(rng.random() < 0.6)
     offset = None
     if rng.random() < 0.3:
