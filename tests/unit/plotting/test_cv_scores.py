@@ -95,7 +95,7 @@ def test_one_standard_error(display, ax):
 
 
 def test_the_rule_drawn_is_the_rule_of_the_search(data, ax):
-    model = SMTLClassifierCV(Cs=6, cv=4, refit=False, selection="1se").fit(*data)
+    model = SMTLClassifierCV("f1", Cs=6, cv=4, refit=False, selection="1se").fit(*data)
     display = CVScoreDisplay.from_estimator(model, ax=ax)
     means = display.line_.get_ydata()
     (best,) = display.best_.get_ydata()
