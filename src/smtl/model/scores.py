@@ -152,8 +152,8 @@ def probabilities_of(classifier: Any, scores: Float, task: npt.NDArray[np.intp] 
     metric = classifier._metric()
     if metric.probability is None:
         raise ValueError(
-            f"a model that was trained for the metric {metric.name} has no probabilities, only scores; train an ensemble, "
-            "or a linear model for log."
+            f"a model that was trained for the metric {metric.name} has no probabilities, only scores; train an "
+            "ensemble, or a linear model for log."
         )
     thresholds = np.asarray(classifier.thresholds_, dtype=np.float64)
     yes = np.asarray(metric.probability(scores + (thresholds if task is None else thresholds[task][:, None])))

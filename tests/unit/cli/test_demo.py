@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from smtl.cli._progress import fraction_done
 from smtl.datasets import read
-from smtl.metrics import metric_names
 from smtl.model.persistence import read_model
-from smtl.penalties import penalty_names
 
 FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS")
 
@@ -41,13 +41,16 @@ def smtl(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
     folder = tmp_path_factory.mktemp("demo")
-    return smtl("demo", "--seed", "1", folder=folder), folder
+    return smtl("demo", "--seed", "1", "--preset", "fast", folder=folder), folder
+
+
+METHODS = ["smtl", "logistic regression", "random forest", "gradient boosting"]
 
 
 def figures(output: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the ten digits (positives, F1, F1, AUC, AUC), and the means."""
-    rows = re.findall(r"^ +(\d|Mean) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) *$", output, re.M)
-    assert [row[0] for row in rows] == [*"0123456789", "Mean"]
+    """Return F1 of the ten digits, a column a method, and the means."""
+    rows = re.findall(r"^ +(\d|Mean F1) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) *$", output, re.M)
+    assert [row[0] for row in rows] == [*"0123456789", "Mean F1"]
     table = np.array([row[1:] for row in rows], dtype=float)
     return table[:-1], table[-1]
 
@@ -58,52 +61,33 @@ def test_succeeds_without_a_word_on_stderr(run):
     assert process.stderr == ""
 
 
-def test_logistic_columns_are_those_of_scikit_learn(run):
+def test_columns_of_the_others_are_those_of_scikit_learn(run):
     X, digit = load_digits(return_X_y=True)
     X, X_test, digit, digit_test = train_test_split(X, digit, train_size=0.6, stratify=digit, random_state=1)
-    scaler = StandardScaler().fit(X)
-    positives, f1, auc = [], [], []
-    for k in range(10):
-        peer = LogisticRegression(max_iter=1000).fit(scaler.transform(X), digit == k)
-        positives.append(np.sum(digit == k))
-        f1.append(f1_score(digit_test == k, peer.predict(scaler.transform(X_test))))
-        auc.append(roc_auc_score(digit_test == k, peer.decision_function(scaler.transform(X_test))))
     table, mean = figures(run[0].stdout)
-    np.testing.assert_array_equal(table[:, 0], positives)
-    np.testing.assert_allclose(table[:, 2], f1, atol=5.1e-4)
-    np.testing.assert_allclose(table[:, 4], auc, atol=5.1e-4)
-    np.testing.assert_allclose(mean[[2, 4]], [np.mean(f1), np.mean(auc)], atol=5.1e-4)
-
-
-def test_own_columns_are_sound(run):
-    table, mean = figures(run[0].stdout)
-    # Means are rounded as well: positives to 0.1, the others to 0.001.
-    assert abs(mean[0] - table[:, 0].mean()) <= 0.051
-    np.testing.assert_allclose(mean[1:], table[:, 1:].mean(axis=0), atol=1.1e-3)
-    # Answering yes to everything has F1 of 0.18; ranking by chance has AUC of 0.5.
-    assert table[:, 1].min() > 0.5
-    assert table[:, 3].min() > 0.9
-    gap = float(re.search(r"^Certified gap: +(\S+):", run[0].stdout, re.M)[1])
-    objective, bound = (
-        float(re.search(rf"^{name}: +(\S+)", run[0].stdout, re.M)[1]) for name in ("Objective", "Bound")
-    )
-    assert 0.0 <= gap <= 1e-3
-    assert (objective - bound) / objective == pytest.approx(gap, abs=1e-4)
+    for column, model in {
+        1: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        2: RandomForestClassifier(random_state=1),
+    }.items():
+        f1 = f1_score(digit_test, model.fit(X, digit).predict(X_test), average=None)
+        np.testing.assert_allclose(table[:, column], f1, atol=5.1e-4)
+        assert mean[column] == pytest.approx(f1.mean(), abs=5.1e-4)
 
 
 def test_says_honestly_who_is_ahead(run):
-    _, mean = figures(run[0].stdout)
+    table, mean = figures(run[0].stdout)
+    np.testing.assert_allclose(mean, table.mean(axis=0), atol=1.1e-3)
     ahead = re.search(r"^Ahead on mean F1: (.*?) \(", run[0].stdout, re.M)[1]
-    expected = {True: "smtl", False: "logistic regression"}[mean[1] > mean[2]] if mean[1] != mean[2] else "neither"
-    assert ahead == expected
+    assert ahead == " and ".join(name for name, value in zip(METHODS, mean, strict=True) if value == mean.max())
 
 
 def test_figures_in_the_readme_are_those_of_the_command(tmp_path):
     readme = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
-    theirs, ours = re.search(r"a mean F1 of ([\d.]+) over\s+the\s+ten\s+digits,\s+against\s+([\d.]+)", readme).groups()
+    told = re.search(r"mean F1 of ([\d.]+),\s+against\s+([\d.]+)\s+.*?([\d.]+)\s+.*?([\d.]+)\s", readme, re.S).groups()
     _, mean = figures(smtl("demo", folder=tmp_path).stdout)
-    # Another BLAS may stop at a slightly different place within the tolerance.
-    np.testing.assert_allclose(mean[1:3], [float(ours), float(theirs)], atol=4e-3)
+    assert mean[0] > mean[1:].max()
+    # Another BLAS, or another version of scikit-learn, may answer a few rows differently.
+    np.testing.assert_allclose(mean, np.array(told, dtype=float), atol=6e-3)
 
 
 def test_draws_a_png_of_sensible_size(run):
@@ -128,10 +112,11 @@ def test_the_model_and_the_page_are_those_of_the_table(run):
     model, metadata = read_model(folder / names["Model"])
     rest = read(folder / names["Rows not trained on"])
     _, mean = figures(process.stdout)
-    assert f1_score(rest.Y, model.predict(rest.X), average="macro") == pytest.approx(mean[1], abs=5.1e-4)
-    assert metadata["scores"]["macro"]["f1"] == pytest.approx(mean[1], abs=5.1e-4)
+    digit = rest.Y.argmax(axis=1)
+    assert f1_score(digit, model.predict(rest.X), average="macro") == pytest.approx(mean[0], abs=5.1e-4)
+    assert metadata["scores"]["macro"]["f1"] == pytest.approx(mean[0], abs=5.1e-4)
     page = (folder / names["Page about it"]).read_text(encoding="utf-8")
-    assert f"{mean[1]:.3f}" in page
+    assert f"{mean[0]:.3f}" in page
     assert "<script src" not in page
 
 
@@ -140,17 +125,7 @@ def test_next_steps_work(run):
     commands = re.findall(r"^ {4}smtl (\S.*)$", process.stdout, re.M)
     assert [command.split()[0] for command in commands] == ["evaluate", "inspect", "fit"]
     found = smtl(*shlex.split(commands[0]), "--json", folder=folder)
-    assert json.loads(found.stdout)["macro"]["f1"] == pytest.approx(figures(process.stdout)[1][1], abs=5.1e-4)
-
-
-@pytest.mark.parametrize(("option", "names"), [("--metric", metric_names()), ("--penalty", penalty_names())])
-def test_unknown_name_is_a_usage_error_that_lists_the_known(option, names, forked, tmp_path):
-    process = forked("demo", option, "no-such")
-    assert process.returncode == 2
-    assert process.stderr.count("\n") == 1
-    assert process.stderr.startswith(f"Error: Invalid value for '{option}': ")
-    assert all(repr(name) in process.stderr for name in names)
-    assert list(tmp_path.iterdir()) == []
+    assert json.loads(found.stdout)["macro"]["f1"] == pytest.approx(figures(process.stdout)[1][0], abs=5.1e-4)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +146,9 @@ def test_unwritable_out_is_one_line_and_no_training(out, problem, forked, tmp_pa
     assert process.stdout == ""
 
 
-@pytest.mark.parametrize("arguments", [["demmo"], ["demo", "--no-such"], ["demo", "--seed", "-1"]])
+@pytest.mark.parametrize(
+    "arguments", [["demmo"], ["demo", "--no-such"], ["demo", "--seed", "-1"], ["demo", "--preset", "slow"]]
+)
 def test_wrong_usage_is_one_line_with_code_2(arguments, forked):
     process = forked(*arguments)
     assert process.returncode == 2
@@ -186,11 +163,6 @@ def test_help_is_short_and_imports_no_plotting(tmp_path):
     assert process.stdout.count("\n") <= 24
     probe = "import sys, smtl.cli.demo; sys.exit(any(m in sys.modules for m in ('matplotlib', 'numba')))"
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
-
-
-def test_help_of_the_command_lists_metrics_and_penalties(tmp_path):
-    words = set(re.findall(r"[\w.-]+", smtl("demo", "--help", folder=tmp_path).stdout.replace(". ", " ")))
-    assert {name.rstrip(".") for name in [*metric_names(), *penalty_names()]} <= {word.rstrip(".") for word in words}
 
 
 def test_version(tmp_path):
