@@ -93,7 +93,7 @@ class OwnMetric(F1):
 def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     path = tmp_path / "m.skops"
     for model, words in {
-        SMTLClassifier(OwnMetric()): "saved: SMTLClassifier has metric=F1\\(\\) of type OwnMetric",
+        SMTLClassifier(OwnMetric()): "saved: SMTLClassifier has metric=OwnMetric\\(\\) of type OwnMetric",
         make_pipeline(
             PolynomialFeatures(1), SMTLClassifier()
         ): "saved: it holds .*PolynomialFeatures.* may have Simple",
