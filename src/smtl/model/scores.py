@@ -146,7 +146,7 @@ def probabilities_of(classifier: Any, scores: Float, task: npt.NDArray[np.intp] 
     >>> from smtl import SMTLClassifier
     >>> model = SMTLClassifier("log").fit([[0.0], [1.0], [3.0]], [0, 1, 1])
     >>> X = np.array([[2.0]])
-    >>> float(probabilities_of(model, task_scores(model, X))[0, 0]) == model.predict_proba(X)[0, 1]
+    >>> bool(probabilities_of(model, task_scores(model, X))[0, 0] == model.predict_proba(X)[0, 1])
     True
     """
     metric = classifier._metric()
