@@ -17,7 +17,7 @@ __all__ = ["LEVELS", "SMOOTHING", "Rule", "best_of_sorted", "calibrated_rules", 
 Float: TypeAlias = npt.NDArray[np.float64]
 Part: TypeAlias = tuple[npt.NDArray[np.bool_], Float]
 
-N_QUANTILES = 500  # a shared cut is looked for among so many quantiles of the scores of all tasks
+N_QUANTILES = 500  # quantiles of the scores of all tasks among which a shared cut is looked for
 SMOOTHING = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, np.inf)  # trust in the shared cut, in positives
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # probabilities at which a cut is tried for a score of unknown form
 
