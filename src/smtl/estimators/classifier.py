@@ -45,7 +45,7 @@ AUTO = 20.0
 N_FOLDS = 3
 FOLD_TOL = 1e-2
 # The ways in which thresholds are chosen.
-CHOSEN = ("auto", "per-task", "shared", "smoothed", "calibrated", "cardinality")
+CHOSEN = ("auto", "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality")
 
 
 class SMTLClassifier(CorrectingTasksClassifier):
@@ -76,12 +76,11 @@ class SMTLClassifier(CorrectingTasksClassifier):
         Weight of half the squared Frobenius norm added to the penalty.
     fit_intercept : bool, default=True
         Whether each task has an intercept. It is not penalised, and the certificate holds for it.
-    threshold : {"auto", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float, default="auto"
+    threshold : str or float, default="auto"
         The cut between the classes. ``"auto"`` is zero where the metric is a function of the answers (F1, error, ...);
-        for others (log, AUC) it is whichever of the rules that follow is best. They choose it by cross-validation on
-        the training data, which takes three more fits: each task by itself; one for all tasks; between the two, the
-        nearer to the shared one the fewer positives a task has; one for the log odds of all tasks; or the one that says
-        yes as often as all labels do. A number is used as it is.
+        for others (log, AUC) it is chosen by cross-validation on the training data, which takes three more fits. The
+        rules are ``"auto"``, ``"expected"``, ``"per-task"``, ``"shared"``, ``"smoothed"``, ``"calibrated"`` and
+        ``"cardinality"``; see `SMTLClassifierCV`. A number is used as it is.
     threshold_metric : str or Metric, default=None
         What a chosen cut is to be best for. By default the metric itself; F1 if that is no function of the answers
         (AUC, log).

@@ -2,11 +2,11 @@ r"""Rules by which cut-offs follow from held-out scores, each worked out without
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from smtl.estimators.calibration import Curves, logistic_curves
 from smtl.estimators.held_out import HeldOut
@@ -108,7 +108,12 @@ def mixed_rules(held: HeldOut, threshold: str, metric: Metric, target: Metric) -
 
 
 def calibrated_rules(held: HeldOut, target: Metric, *, pooled: bool, levels: bool) -> list[Rule]:
-    """Return cuts at one place of all tasks' log odds.
+    r"""Return cuts that rest on log odds: the best to be expected, and those at one place of all tasks' log odds.
+
+    With log odds, and so a probability :math:`p_k`, for each row, the hits to be expected of a cut t are
+    :math:`\sum_{k: s_k > t} p_k`, the false positives :math:`\sum_{k: s_k > t} (1 - p_k)`, and so on. "expected" is the
+    cut at which the metric of these expected counts is best. It varies less than one that is chosen by the labels, as
+    all rows have a part in the curve, and only the few positives at the margin in the count of labels.
 
     Parameters
     ----------
@@ -124,13 +129,14 @@ def calibrated_rules(held: HeldOut, target: Metric, *, pooled: bool, levels: boo
     Returns
     -------
     list of Rule
-        "calibrated", the best place; "cardinality", where yes is said as often as all labels do; one for each level.
+        "expected"; "calibrated", the best place of the log odds by the labels; "cardinality", where yes is said as
+        often as all labels do; one for each level.
     """
     columns = [_Column(*column) for column in held.columns()]
     ends = np.array([(c.scores[-1] - 1.0, c.scores[0] + 1.0) if len(c.scores) else (0.0, 0.0) for c in columns])
     fixed = logit(np.array(LEVELS)) if levels else np.zeros(0)
-    tables = np.zeros((2 + len(fixed), held.n_folds + 1, held.n_tasks))
-    for k in range(held.n_folds + 1):
+    expected, *tables = np.zeros((3 + len(fixed), held.n_folds + 1, held.n_tasks))
+    for k in reversed(range(held.n_folds + 1)):
         curves, kept = logistic_curves(held, k), held.without(k)
         parts = [column.part(kept) for column in columns]
         odds = [(y, a * s + b) for (y, s), a, b in zip(parts, curves.slope, curves.intercept, strict=True)]
@@ -144,9 +150,18 @@ def calibrated_rules(held: HeldOut, target: Metric, *, pooled: bool, levels: boo
             places = np.array([best, _place_of_share(positive, everything)])
         for table, place in zip(tables, [*places, *fixed], strict=True):
             table[k] = np.clip(_at_log_odds(curves, place), *ends.T)
-    names = ["calibrated", "cardinality", *["calibrated"] * len(fixed)]
+        if pooled and len(everything):
+            expected[k] = _at_log_odds(curves, best_of_sorted(expit(everything), everything, target))
+        elif not pooled:
+            found = [
+                best_of_sorted(expit(o), s, target) if len(s) else None
+                for (_, s), (_, o) in zip(parts, odds, strict=True)
+            ]
+            expected[k] = [expected[-1, i] if cut is None else cut for i, cut in enumerate(found)]
+        expected[k] = np.clip(expected[k], *ends.T)
+    names = ["expected", "calibrated", "cardinality", *["calibrated"] * len(fixed)]
     none = np.zeros((held.n_folds + 1, held.n_tasks))
-    return [Rule(name, none, table, np.inf) for name, table in zip(names, tables, strict=True)]
+    return [Rule(name, none, table, np.inf) for name, table in zip(names, [expected, *tables], strict=True)]
 
 
 def _at_log_odds(curves: Curves, place: float) -> Float:
@@ -156,13 +171,18 @@ def _at_log_odds(curves: Curves, place: float) -> Float:
     return np.where(curves.slope > 0.0, at, np.where(curves.intercept > place, -np.inf, np.inf))
 
 
-def best_of_sorted(positive: npt.NDArray[np.bool_], scores: Float, target: Metric) -> float:
-    """Return the best cut of scores in descending order; among equally good ones, the one in the middle."""
-    n, n_pos = len(scores), int(positive.sum())
+def best_of_sorted(positive: npt.NDArray[Any], scores: Float, target: Metric) -> float:
+    """Return the best cut of scores in descending order; among equally good ones, the one in the middle.
+
+    ``positive`` says of each score whether its label is yes, or how probable that is.
+    """
+    n, n_pos = len(scores), float(positive.sum())
     # A cut after the k highest is one only where the next score is lower; after none and after all it always is.
     cuts = np.concatenate([[0], np.flatnonzero(scores[1:] < scores[:-1]) + 1, [n]])
     hits = np.concatenate([[0.0], np.cumsum(positive)])[cuts]
-    losses = target.losses(hits, cuts - hits, n_pos, n - n_pos)
+    # Sums of probabilities may be beyond the whole by a rounding error, of which some formulas take a root.
+    hits, wrong = np.minimum(hits, n_pos), np.clip(cuts - hits, 0.0, n - n_pos)
+    losses = target.losses(hits, wrong, n_pos, n - n_pos)
     best = np.flatnonzero(losses <= losses.min() + 1e-12)
     k = cuts[best[len(best) // 2]]
     above = scores[k - 1] if k > 0 else scores[0] + 2.0

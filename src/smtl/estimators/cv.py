@@ -71,12 +71,12 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         Weight of half the squared Frobenius norm added to the penalty. Of a list the best is chosen.
     fit_intercept : bool, default=True
         Whether each task has an intercept.
-    threshold : {"auto", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float, default="auto"
-        How the cuts between the classes are chosen on the held-out scores, at no extra fit: each task by itself; one
-        for all tasks; between the two, the nearer to the shared one the fewer positives a task has (how near, the folds
-        decide); one for the log odds of all tasks, the best one; or the one that says yes as often as all labels do.
-        ``"auto"`` takes whichever of these scores best where each fold is cut by what the others say. A number is used
-        as it is.
+    threshold : str or float, default="auto"
+        How the cuts between the classes are chosen on the held-out scores, at no extra fit. ``"expected"``: by the
+        probabilities of each task's rows. By the labels: ``"per-task"``; ``"shared"``, one for all tasks;
+        ``"smoothed"``, the nearer to the shared one the fewer positives a task has; ``"calibrated"``, one for the log
+        odds of all tasks; ``"cardinality"``, where yes is said as often as all labels do. ``"auto"`` is the first,
+        unless another is clearly better where each fold is cut by what the others say. A number is used as it is.
     threshold_metric : str or Metric, default=None
         What the cuts are to be best for. By default, with ``threshold="auto"``, `scoring`; otherwise the trained
         metric; F1 if these are no function of the answers (AUC, log).

@@ -20,6 +20,7 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 Judge: TypeAlias = Callable[[int, Float], float]
 
+CLEARLY = 3.0  # standard errors over the folds that an unusual rule must gain; folds are few
 EITHER_SIDE = 0.01  # share of the held-out rows that cuts by "auto" leave on either side, at least
 
 
@@ -100,7 +101,8 @@ class Cuts:
         How many positives' worth of trust the shared cut has got: 0 for cuts of each task's own, infinite for a shared
         one.
     rule : str
-        How the cuts were chosen: "per-task", "shared", "smoothed", "calibrated", "cardinality", "uncut" or "given".
+        How the cuts were chosen: "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality", "uncut" or
+        "given".
 
     Examples
     --------
@@ -138,14 +140,15 @@ def choose_cuts(
     ----------
     held : HeldOut
         Held-out scores.
-    threshold : {"auto", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float
-        :math:`\lambda = 0`, :math:`\lambda = \infty`, the :math:`\lambda` that does best when each fold is cut by what
-        the other folds say; one cut of all tasks' log odds (see `smtl.estimators.calibration.logistic_curves`), the
-        best one or the one that says yes as often as all labels do; or a number, used as it is. ``"auto"`` is the best
-        of all these rules when each fold is cut by what the other folds say. The usual rules for a score are the first
-        three, and for one of all tasks together the fourth; another must gain more than one standard error. Where a
-        row has one answer, and the metric gives probabilities, no cut is a usual rule, too: the most probable answer.
-        For a mean over the tasks, cuts are kept from being beyond all rows of a task.
+    threshold : {"auto", "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float
+        The cut with the best score to be expected by the log odds of the rows (see
+        `smtl.estimators.cut_rules.calibrated_rules`); :math:`\lambda = 0`, :math:`\lambda = \infty`, the
+        :math:`\lambda` that does best when each fold is cut by what the other folds say; one cut of all tasks' log
+        odds, the best one by the labels or the one that says yes as often as all labels do; or a number, used as it is.
+        ``"auto"`` is the first, unless another gains clearly when each fold is cut by what the other folds say: more
+        than three standard errors over the folds. Where a row has one answer, and the metric gives probabilities, no
+        cut is tried like the first: the most probable answer. For a mean over the tasks, cuts are kept from being
+        beyond all rows of a task.
     metric : Metric
         What the models were trained on.
     target : Metric
@@ -179,26 +182,26 @@ def choose_cuts(
         cut = np.full(m, float(threshold))
         return Cuts(np.zeros(m), cut, np.tile(cut, (n_folds, 1)), 0.0)
     scorer = TaskScorer(target) if scorer is None else scorer
-    mixed: list[Rule] = []
-    calibrated: list[Rule] = []
-    if threshold not in ("calibrated", "cardinality"):
-        mixed = mixed_rules(held, threshold, metric, target)
-    if threshold in ("auto", "calibrated", "cardinality"):
-        levels = threshold == "auto" and judge is not None
-        calibrated = calibrated_rules(held, target, pooled=scorer.pooled, levels=levels)
+    known = judge is None
     if threshold == "auto":
-        rules = calibrated + mixed if scorer.pooled else mixed + calibrated
+        mixed = mixed_rules(held, threshold, metric, target)
+        expected, *others = calibrated_rules(held, target, pooled=scorer.pooled, levels=not known)
+        usual, rest = ([expected], mixed + others) if known else ([expected, *mixed], others)
+        if metric.probability is not None and held.targets.kind in ("binary", "multiclass"):
+            # One answer a row is the most probable one, unless cuts are worth it.
+            none = np.zeros((n_folds + 1, m))
+            usual = [Rule("uncut", none, none, 0.0), *usual]
     else:
-        rules = mixed or [rule for rule in calibrated if rule.name == threshold]
-        scorer, judge = TaskScorer(target), None
-    n_usual = 1 if threshold == "auto" and scorer.pooled else len(mixed)
-    if threshold == "auto" and metric.probability is not None and held.targets.kind in ("binary", "multiclass"):
-        # One answer a row is the most probable one, unless cuts are worth it.
-        none = np.zeros((n_folds + 1, m))
-        rules, n_usual = [Rule("uncut", none, none, 0.0), *rules], n_usual + 1
+        if threshold in ("expected", "calibrated", "cardinality"):
+            found = calibrated_rules(held, target, pooled=scorer.pooled, levels=False)
+            usual = [rule for rule in found if rule.name == threshold]
+        else:
+            usual = mixed_rules(held, threshold, metric, target)
+        scorer, judge, rest = TaskScorer(target), None, []
+    rules, n_usual = usual + rest, len(usual)
     best = rules[_best_rule(held, rules, n_usual, scorer, judge)] if len(rules) > 1 else rules[0]
     if threshold == "auto":
-        as_it_is = scorer.pooled or judge is not None or best.name == "uncut"
+        as_it_is = scorer.pooled or not known or best.name == "uncut"
         whole = best.whole if as_it_is else _inside(held, best.whole)
         return Cuts(np.zeros(m), whole[-1], whole[:-1], best.smoothing, best.name)
     return Cuts(best.location[-1], best.cut[-1], best.whole[:-1], best.smoothing, best.name)
@@ -207,7 +210,7 @@ def choose_cuts(
 def _best_rule(held: HeldOut, rules: list[Rule], n_usual: int, scorer: TaskScorer, judge: Judge | None) -> int:
     """Return the rule that scores best when each fold is cut by what the others say; of equals the first.
 
-    The first rules are the usual ones for the score. Another must gain more than one standard error over them.
+    The first rules are the usual ones for the score. Another must gain clearly over them.
     """
     if judge is None:
         scores = fold_scores(held, np.array([rule.whole[:-1] for rule in rules]), scorer)
@@ -220,7 +223,7 @@ def _best_rule(held: HeldOut, rules: list[Rule], n_usual: int, scorer: TaskScore
     usual = int(np.argmax(means[:n_usual]))
     gain = scores - scores[usual]
     error = gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1]) if gain.shape[1] > 1 else np.inf
-    better = np.flatnonzero(gain.mean(axis=1) > error)
+    better = np.flatnonzero(gain.mean(axis=1) > CLEARLY * error)
     better = better[better >= n_usual]
     return int(better[np.argmax(means[better])]) if len(better) else usual
 
