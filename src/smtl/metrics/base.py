@@ -128,14 +128,14 @@ class Metric(Registered, ABC):
             The plane's coefficients, in float64.
         """
 
-    def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
+    def losses(self, tp: Float, fp: Float, n_pos: float, n_neg: float) -> Float:
         """Return the loss of each of many contingency tables of one task, for a metric that judges answers.
 
         Parameters
         ----------
         tp, fp : ndarray of shape (n_tables,)
             Numbers of true and false positives.
-        n_pos, n_neg : int
+        n_pos, n_neg : float
             Numbers of positives and negatives.
 
         Returns

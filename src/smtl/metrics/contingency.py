@@ -124,14 +124,14 @@ class ContingencyMetric(Metric):
         """
         return plane_of_one(functools.partial(ContingencyMetric.planes, self), scores, y)
 
-    def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
+    def losses(self, tp: Float, fp: Float, n_pos: float, n_neg: float) -> Float:
         r"""Return :math:`\Delta` of each of many contingency tables of one task.
 
         Parameters
         ----------
         tp, fp : ndarray of shape (n_tables,)
             Numbers of true and false positives.
-        n_pos, n_neg : int
+        n_pos, n_neg : float
             Numbers of positives and negatives.
 
         Returns

@@ -71,14 +71,14 @@ class Error(PointwiseMetric):
         """
         return 2 * (fp + fn)
 
-    def losses(self, tp: Float, fp: Float, n_pos: int, n_neg: int) -> Float:
+    def losses(self, tp: Float, fp: Float, n_pos: float, n_neg: float) -> Float:
         """Return twice the number of errors of each of many contingency tables of one task.
 
         Parameters
         ----------
         tp, fp : ndarray of shape (n_tables,)
             Numbers of true and false positives.
-        n_pos, n_neg : int
+        n_pos, n_neg : float
             Numbers of positives and negatives.
 
         Returns
