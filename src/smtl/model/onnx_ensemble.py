@@ -146,8 +146,9 @@ def _add_log_odds(graph: Graph, x: str, final: SMTLEnsemble, scores: list[str]) 
         for one, coef in zip(standard, correction.coef.T, strict=True):
             odds = graph.node("Add", [odds, graph.node("Mul", [one, graph.constant(coef)])])
     elif correction is not None:
-        every = graph.node("Div", [total, graph.constant(max(float(combination.weights.sum()), 1e-12))])
-        odds = graph.node("Add", [odds, graph.node("MatMul", [every, graph.constant(correction.coef.T)])])
+        # Not a division before the product: onnxruntime makes one node of both, with the divisor as a float32.
+        coef = correction.coef.T / max(float(combination.weights.sum()), 1e-12)
+        odds = graph.node("Add", [odds, graph.node("MatMul", [total, graph.constant(coef)])])
     learnable = np.isin(np.arange(len(final.thresholds_)), final._learnable)
     return graph.node("Where", [graph.constant(learnable), odds, graph.constant(final._constants)])
 

@@ -19,7 +19,7 @@ from smtl.ensemble.boosted_trees import MISSING
 from smtl.ensemble.forest_arrays import packed_forest
 from smtl.ensemble.learners.boosting import LIMIT, BoostingLearner
 from smtl.ensemble.learners.features import Features
-from smtl.ensemble.learners.forest import FLOOR, ForestLearner
+from smtl.ensemble.learners.forest import FLOOR, CoarseForestLearner, ForestLearner
 from smtl.ensemble.learners.kernel import KernelLearner
 from smtl.ensemble.learners.linear import LinearLearner
 from smtl.ensemble.learners.own_rows import PerTask, Pooled
@@ -31,7 +31,6 @@ from smtl.model.onnx_wrapped import joint_scores, log_odds, one_task_scores
 __all__ = ["add_step", "learner_scores"]
 
 
-@singledispatch
 def learner_scores(learner: Any, graph: Graph, x: str) -> str:
     """Add what a learner's `decision_function` computes.
 
@@ -65,16 +64,24 @@ def learner_scores(learner: Any, graph: Graph, x: str) -> str:
     >>> "Exp" in [node.op_type for node in graph.nodes]
     True
     """
-    raise NotExpressible(f"smtl has no ONNX operators for {type(learner).__name__}")
+    # A subclass may compute something else.
+    if type(learner) not in _scores.registry:
+        raise NotExpressible(f"smtl has no ONNX operators for {type(learner).__name__}")
+    return _scores(learner, graph, x)
 
 
-@learner_scores.register
+@singledispatch
+def _scores(learner: Any, graph: Graph, x: str) -> str:
+    raise NotImplementedError
+
+
+@_scores.register
 def _linear(learner: LinearLearner, graph: Graph, x: str) -> str:
     x = _add_features(graph, x, learner._features)
     return _add_affine(graph, x, learner.coef.T, learner.intercept)
 
 
-@learner_scores.register
+@_scores.register
 def _kernel(learner: KernelLearner, graph: Graph, x: str) -> str:
     x = _add_features(graph, x, learner._features)
     landmarks = learner.landmarks.astype(np.float64)
@@ -87,7 +94,8 @@ def _kernel(learner: KernelLearner, graph: Graph, x: str) -> str:
     return _add_affine(graph, kernel, learner.coef, learner.intercept)
 
 
-@learner_scores.register
+@_scores.register(ForestLearner)
+@_scores.register(CoarseForestLearner)
 def _forest(learner: ForestLearner, graph: Graph, x: str) -> str:
     x = _add_features(graph, x, learner._features)
     packed = packed_forest(learner._forest)
@@ -98,7 +106,7 @@ def _forest(learner: ForestLearner, graph: Graph, x: str) -> str:
     return log_odds(graph, graph.node("Div", [total, graph.constant(np.float64(len(trees.n_nodes)))]), FLOOR)
 
 
-@learner_scores.register
+@_scores.register
 def _boosting(learner: BoostingLearner, graph: Graph, x: str) -> str:
     assert learner._features is not None
     x = _add_features(graph, x, learner._features)
@@ -122,7 +130,7 @@ def _boosted(model: Any, graph: Graph, x: str) -> str:
     return sum_of_leaves(graph, x, trees, model.value[leaf][:, None], start=[model.baseline])
 
 
-@learner_scores.register
+@_scores.register
 def _wrapped(learner: WrappedLearner, graph: Graph, x: str) -> str:
     assert learner._features is not None
     x = _add_features(graph, x, learner._features)
@@ -135,7 +143,7 @@ def _wrapped(learner: WrappedLearner, graph: Graph, x: str) -> str:
     return graph.node("Concat", columns, axis=1)
 
 
-@learner_scores.register
+@_scores.register
 def _pooled(learner: Pooled, graph: Graph, x: str) -> str:
     x = _add_features(graph, x, learner._features)
     m = learner.n_tasks
@@ -151,7 +159,7 @@ def _pooled(learner: Pooled, graph: Graph, x: str) -> str:
     return graph.node("Reshape", [learner_scores(learner.learner, graph, rows), graph.constant([-1, m])])
 
 
-@learner_scores.register
+@_scores.register
 def _per_task(learner: PerTask, graph: Graph, x: str) -> str:
     columns = [graph.repeated([0.0], x) if one is None else learner_scores(one, graph, x) for one in learner.learners]
     return graph.node("Concat", columns, axis=1)

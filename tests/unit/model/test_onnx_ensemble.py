@@ -18,7 +18,8 @@ from sklearn.svm import SVC
 from smtl import SMTLClassifier, SMTLEnsemble
 from smtl.ensemble import boosted_trees, learner_names
 from smtl.ensemble.forest_arrays import packed_forest
-from smtl.ensemble.learners import Learner, boosting
+from smtl.ensemble.learners import boosting
+from smtl.ensemble.learners.linear import LinearLearner
 from smtl.ensemble.presets import PRESETS
 from smtl.model import onnx_graph
 from smtl.model.onnx_ensemble import describe_ensemble, onnx_ensemble
@@ -62,13 +63,16 @@ def session_of(content):
 
 
 def assert_same(model, rows, compared_on=None):
-    """Scores and probabilities must agree to 1e-5, and labels wherever a score is not zero up to rounding."""
+    """Scores and probabilities must agree, and labels wherever a score is not zero up to rounding.
+
+    1e-5 is what is promised. A thousandth of it shows whether anything is computed in single precision.
+    """
     session = session_of(onnx_ensemble(model, rows=compared_on))
     scores, labels, probabilities = session.run(["scores", "labels", "probabilities"], {"features": rows})
     expected = model.decision_function(rows)
     assert scores.dtype == probabilities.dtype == np.float64
-    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(probabilities, model.predict_proba(rows), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(probabilities, model.predict_proba(rows), rtol=0, atol=1e-8)
     clear = np.abs(expected.reshape(len(rows), -1)).min(axis=1) > 1e-9
     assert labels.shape == model.predict(rows).shape
     np.testing.assert_array_equal(labels[clear], model.predict(rows)[clear])
@@ -249,10 +253,7 @@ def test_other_refusals(monkeypatch):
 
 
 def test_a_learner_that_nobody_knows_is_named():
-    class Mean(Learner):
-        def fit(self, X, targets):
-            pass
-
+    class Mean(LinearLearner):  # not its parent, whose operators are known
         def decision_function(self, X, task=None):
             return X[:, :1]
 
