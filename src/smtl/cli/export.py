@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as to_json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from smtl.cli._reading import one_line_errors
 from smtl.cli._writable import check_writable
 
 if TYPE_CHECKING:
-    from smtl.model.plain import PlainModel
+    from smtl.model.described import Described
 
 __all__ = ["export"]
 
@@ -35,10 +35,10 @@ def export(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a linear model for programs that have no smtl: ONNX, or plain weights as JSON.
+    """Write a model for programs that have no smtl: ONNX, or a linear model's plain weights as JSON.
 
-    Filling, scaling, weights and thresholds are all in the file; features are taken as they come.
-    ONNX needs the package onnx. An ensemble cannot be exported: train with --model linear for that.
+    Filling, scaling, learners, weights and thresholds are all in the file; features are taken as they come.
+    ONNX needs the package onnx. JSON has linear models only: train with --model linear for that.
 
     Example: smtl export songs.skops --to onnx
     """
@@ -51,48 +51,58 @@ def export(
         raise CommandError(f"cannot write {str(out)!r}: it is the model; choose another with -o.")
 
     from smtl.model.archive import write_whole
-    from smtl.model.plain import plain_model
 
     with one_line_errors():
         names = metadata["features"] if metadata["named_features"] else None
-        plain = plain_model(fitted, feature_names=names, task_names=metadata["tasks"])
-        content = _content(plain, to)
+        about, content = _exported(fitted, to, feature_names=names, task_names=metadata["tasks"])
         try:
             write_whole(content, out)
         except OSError as error:
             raise writing_errors(out, error) from error
     if json:
-        found = {"model": str(model), "out": str(out), "to": to, "bytes": len(content), **plain.about()}
+        found = {"model": str(model), "out": str(out), "to": to, "bytes": len(content), **about.about()}
         print(to_json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        _print(plain, to, out)
+        _print(about, to, out)
 
 
-def _content(plain: PlainModel, to: str) -> bytes:
-    if to == "onnx":
-        from smtl.model.export_onnx import onnx_graph
-
-        return onnx_graph(plain)
+def _exported(fitted: Any, to: str, **names: Any) -> tuple[Described, bytes]:
+    """Return what is told about a model, and the content of its file."""
+    from smtl.ensemble import SMTLEnsemble
     from smtl.model.export_json import json_weights
+    from smtl.model.export_onnx import onnx_graph
+    from smtl.model.onnx_ensemble import describe_ensemble, onnx_ensemble
+    from smtl.model.plain import plain_model
+    from smtl.model.scores import classifier_of
 
-    return json_weights(plain)
+    if to == "onnx" and isinstance(classifier_of(fitted), SMTLEnsemble):
+        about = describe_ensemble(fitted, **names)
+        return about, onnx_ensemble(fitted, about)
+    plain = plain_model(fitted, **names)
+    return plain, onnx_graph(plain) if to == "onnx" else json_weights(plain)
 
 
-def _print(plain: PlainModel, to: str, out: Path) -> None:
+def _print(about: Described, to: str, out: Path) -> None:
     """Print what was written, what it takes, and two lines of Python that use it."""
     lines = {
-        "Features": _some(plain.features),
-        "One-hot": _one_hot(plain.one_hot()),
-        "Missing features": "none may be" if plain.fill is None else "NaN" if to == "onnx" else "NaN or None",
-        "Tasks": f"{_some(plain.tasks)}; {plain.kind}",
+        "Features": _some(about.features),
+        "One-hot": _one_hot(about.one_hot()),
+        "Missing features": _missing(about, to),
+        "Tasks": f"{_some(about.tasks)}; {about.kind}",
     }
     print(f"Wrote {out}.")
     for name, value in lines.items():
         if value:
             print(f"{name + ':':<18}{value}")
     print("\nNext, in Python:")
-    for line in _use(to, str(out)):
+    for line in _use(about, to, str(out)):
         print(f"    {line}")
+
+
+def _missing(about: Described, to: str) -> str:
+    if not about.takes_missing:
+        return "none may be"
+    return "NaN" if to == "onnx" else "NaN or None"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -107,12 +117,13 @@ def _one_hot(columns: dict[str, dict[str, str]]) -> str:
     return ""
 
 
-def _use(to: str, out: str) -> tuple[str, str]:
+def _use(about: Described, to: str, out: str) -> tuple[str, str]:
     """Return two lines that score: a matrix X with ONNX; with JSON a row, given by name."""
     if to == "onnx":
+        names = ", ".join(f'"{name}"' for name in about.outputs)
         return (
             f"import onnxruntime; session = onnxruntime.InferenceSession({out!r})",
-            'scores, labels = session.run(["scores", "labels"], {"features": X})  # X: float64, a row a sample',
+            f'{", ".join(about.outputs)} = session.run([{names}], {{"features": X}})  # X: float64, a row a sample',
         )
     return (
         f'import json; model = json.load(open({out!r}, encoding="utf-8"))',

@@ -16,7 +16,7 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 BLOCK = 2**22  # entries of sparse features that are made dense at a time
 LEAF = -1
-_MISSING = {"None": 0, "NaN": 1, "Zero": 2}  # LightGBM's names of what the kernel does with missing values
+MISSING = {"None": 0, "NaN": 1, "Zero": 2}  # LightGBM's names of what the kernel does with missing values
 # A node: children, feature, threshold, treatment of missing values, whether these go left, value.
 _Node: TypeAlias = tuple[int, int, int, float, int, int, float]
 _NAMES = ("left", "right", "feature", "threshold", "missing", "missing_left", "value")
@@ -118,7 +118,7 @@ def _lightgbm_nodes(root: dict[str, Any]) -> list[_Node]:
             raise ValueError(f"trees must split numbers, got a split by {node['decision_type']!r} instead.")
         nodes.append((0, 0, 0, 0.0, 0, 0, 0.0))
         left, right = add(node["left_child"]), add(node["right_child"])
-        missing, side = _MISSING[node["missing_type"]], int(node["default_left"])
+        missing, side = MISSING[node["missing_type"]], int(node["default_left"])
         nodes[place] = (left, right, int(node["split_feature"]), float(node["threshold"]), missing, side, 0.0)
         return place
 
@@ -131,7 +131,7 @@ def _sklearn_nodes(predictor: Any) -> list[_Node]:
     nodes = predictor.nodes
     if nodes["is_categorical"].any():
         raise ValueError("trees must split numbers, got a split by categories instead.")
-    missing = _MISSING["NaN"]
+    missing = MISSING["NaN"]
     return [
         (LEAF, LEAF, 0, 0.0, missing, 0, float(node["value"]))
         if node["is_leaf"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,15 +13,16 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from smtl.model.described import Described, described
 from smtl.model.scores import classifier_of
 
-__all__ = ["PlainModel", "plain_model"]
+__all__ = ["PlainModel", "check_step", "plain_model"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PlainModel:
+class PlainModel(Described):
     r"""A model as figures: :math:`s_t = b_t + \sum_j w_{tj} (x_j - c_j)`, for features as they come.
 
     The centres stay apart from the intercepts: where a feature's mean is many times its spread, :math:`w_j c_j` is a
@@ -30,63 +30,34 @@ class PlainModel:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "multilabel", "tasks"}
-        What the model was asked.
-    features, tasks : list of str
-        Names.
-    named : bool
-        Whether the features had names in the training data.
-    classes : ndarray of numbers or text
-        What the model answers: one of these for ``multiclass``, otherwise the first for no and the last for yes.
     fill : ndarray of shape (n_features,) or None
         What a missing feature counts as; None if the model takes none.
     center : ndarray of shape (n_features,)
         What is taken off each feature.
     weights : ndarray of shape (n_tasks, n_features)
         Weights.
-    intercepts, thresholds : ndarray of shape (n_tasks,)
-        Intercepts, from which the thresholds are already taken off; and these.
-    settings : dict
-        Metric, penalty and C.
+    intercepts : ndarray of shape (n_tasks,)
+        Intercepts, from which the thresholds are already taken off.
     """
 
-    kind: str
-    features: list[str]
-    tasks: list[str]
-    named: bool
-    classes: npt.NDArray[Any]
     fill: Float | None
     center: Float
     weights: Float
     intercepts: Float
-    thresholds: Float
-    settings: dict[str, Any]
 
-    def one_hot(self) -> dict[str, dict[str, str]]:
-        """Return, for each nominal column of the training data, the feature that stands for each value.
+    @property
+    def takes_missing(self) -> bool:
+        """Whether a feature may be missing."""
+        return self.fill is not None
 
-        They are known by their names, ``column=value``.
-        """
-        columns: dict[str, dict[str, str]] = {}
-        for feature in self.features if self.named else ():
-            column, sign, value = feature.partition("=")
-            if sign:
-                columns.setdefault(column, {})[value] = feature
-        return columns
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What its ONNX graph returns."""
+        return "scores", "labels"
 
     def about(self) -> dict[str, Any]:
         """Return what is to be known about the figures, plain JSON: the same in every format."""
-        return {
-            "smtl": version("smtl"),
-            "kind": self.kind,
-            **self.settings,
-            "features": self.features,
-            "one_hot": self.one_hot(),
-            "tasks": self.tasks,
-            "classes": self.classes.tolist(),
-            "thresholds": self.thresholds.tolist(),
-            "thresholds_in_intercepts": True,
-        }
+        return {**super().about(), "thresholds_in_intercepts": True}
 
 
 def plain_model(
@@ -126,58 +97,62 @@ def plain_model(
     final = classifier_of(model)
     if not hasattr(final, "coef_"):
         raise ValueError(
-            f"{_cannot(final)}; train with --model linear (in Python, SMTLClassifierCV), or load the model in Python "
-            "with smtl.model.load_model."
+            f"{_cannot(final)}; export it with --to onnx (in Python, smtl.model.onnx_ensemble), or train with --model "
+            "linear (in Python, SMTLClassifierCV)."
         )
     d = final.coef_.shape[1]
     center, scale, fill = np.zeros(d), np.ones(d), None
     # From the beginning to the end: what reaches a step is (x - center) / scale, with holes until something fills them.
     for _, step in model.steps[:-1] if isinstance(model, Pipeline) else []:
-        _check_step(step, d)
+        check_step(step, d)
         if isinstance(step, SimpleImputer):
             fill = center + scale * np.asarray(step.statistics_, dtype=np.float64) if fill is None else fill
         else:
             if isinstance(step, StandardScaler) and step.with_mean:
                 center = center + scale * step.mean_
             scale = scale if step.scale_ is None else scale * step.scale_
-    named = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    features = [f"x{j}" for j in range(d)] if named is None else [str(name) for name in named]
-    if len(features) != d:
-        raise ValueError(f"feature_names must have {d} names, got {len(features)} instead.")
+    settings = {
+        "metric": str(getattr(final, "metric_", final.metric)),
+        "penalty": str(getattr(final, "penalty_", final.penalty)),
+        "C": float(final.C_),
+    }
+    names = described(model, feature_names=feature_names, task_names=task_names, settings=settings)
     return PlainModel(
-        kind=final._kind,
-        features=features,
-        tasks=[str(name) for name in (final.task_names_ if task_names is None else task_names)],
-        named=named is not None,
-        classes=np.array([0, 1]) if final._kind == "multilabel" else _plain_classes(final.classes_),
+        **vars(names),
         fill=fill,
         center=center,
         weights=final.coef_.astype(np.float64) / scale,
         intercepts=final.intercept_.astype(np.float64),
-        thresholds=np.asarray(final.thresholds_, dtype=np.float64),
-        settings={
-            "metric": str(getattr(final, "metric_", final.metric)),
-            "penalty": str(getattr(final, "penalty_", final.penalty)),
-            "C": float(final.C_),
-        },
     )
 
 
 def _cannot(final: Any) -> str:
     """Return why a model is no list of weights."""
     learners = ", ".join(getattr(final, "learners_", {}))
-    return f"an ensemble cannot be exported, because its learners ({learners}) are no weights of a linear function"
+    return f"an ensemble cannot be exported as weights, because its learners ({learners}) are no linear function"
 
 
-def _plain_classes(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if all(isinstance(name, str) for name in classes.tolist()):
-        return classes.astype(str)
-    if classes.dtype.kind not in "biuf":
-        raise ValueError(f"classes must be numbers or text, got {classes.tolist()!r} instead.")
-    return classes
+def check_step(step: Any, d: int) -> None:
+    """Raise unless a step before the classifier fills holes or scales, and keeps the features as they are.
 
+    Parameters
+    ----------
+    step : object
+        A fitted transformer.
+    d : int
+        How many features there are.
 
-def _check_step(step: Any, d: int) -> None:
+    Raises
+    ------
+    ValueError
+        If it does more than that.
+    TypeError
+        If it is another transformer.
+
+    Examples
+    --------
+    >>> check_step(StandardScaler(), 3)
+    """
     if isinstance(step, SimpleImputer):
         missing = step.missing_values
         if not (isinstance(missing, float) and math.isnan(missing)):

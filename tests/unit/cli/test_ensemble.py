@@ -116,9 +116,33 @@ def test_report_has_learners_instead_of_weights(command, ensemble, songs, tmp_pa
     assert len(json.loads(output)["importance"]["tasks"]) == 2
 
 
-@pytest.mark.parametrize("form", ["onnx", "json"])
-def test_export_says_why_not(fails, ensemble, tmp_path, form):
-    line = fails("export", ensemble, "--to", form, "-o", tmp_path / f"m.{form}")
-    assert "an ensemble cannot be exported, because its learners (" in line
-    assert "train with --model linear" in line
+def test_export_as_weights_says_why_not(fails, ensemble, tmp_path):
+    line = fails("export", ensemble, "--to", "json", "-o", tmp_path / "m.json")
+    assert "an ensemble cannot be exported as weights, because its learners (" in line
+    assert "export it with --to onnx (in Python, smtl.model.onnx_ensemble), or train with --model linear" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_export_to_onnx_and_use_as_told(command, ensemble, songs):
+    pytest.importorskip("onnx", reason="ONNX files need onnx")
+    pytest.importorskip("onnxruntime", reason="ONNX files are run by onnxruntime")
+    code, output, error = command("export", ensemble, "--to", "onnx", "-o", "songs.onnx")
+    assert (code, error) == (0, "")
+    assert "Missing features: NaN\n" in output
+    assert "One-hot:          key; key=major is 1 where key is major, else 0\n" in output
+    lines = re.findall(r"^    (.*)$", output.partition("Next, in Python:")[2], re.M)
+    model, X = load_model(ensemble), read_csv(songs / "songs.csv", labels=["calm", "sad"]).X
+    found = {"X": X}
+    exec("\n".join(lines), found)
+    np.testing.assert_allclose(found["scores"], model.decision_function(X), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=1e-5)
+    np.testing.assert_array_equal(found["labels"], model.predict(X))
+    told = json.loads(command("export", ensemble, "--to", "onnx", "-o", "songs.onnx", "--json")[1])
+    assert told["tasks"] == ["calm", "sad"]
+    assert sum(told["learners"].values()) == pytest.approx(1.0)
+
+
+def test_export_without_onnx(fails, ensemble, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert "run pip install onnx" in fails("export", ensemble, "--to", "onnx", "-o", tmp_path / "m.onnx")
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import smtl
 from smtl import SMTLClassifier, SMTLClassifierCV
-from smtl.model import export_onnx
+from smtl.model import onnx_graph as graphs
 from smtl.model.export_json import json_weights
 from smtl.model.export_onnx import onnx_graph
 from smtl.model.plain import plain_model
@@ -253,8 +253,8 @@ def test_other_refusals(monkeypatch):
     with pytest.raises(ValueError, match="numbers or text"):
         plain_model(classifier().fit(MILD, days))
     with monkeypatch.context() as patch:
-        patch.setattr(export_onnx, "_MOST_BYTES", 100)
-        with pytest.raises(ValueError, match="100 bytes at the most, got 168 instead"):
+        patch.setattr(graphs, "MOST_BYTES", 100)
+        with pytest.raises(ValueError, match="100 bytes at the most, and this model needs more; JSON has no limit"):
             onnx_graph(plain_model(model))
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match="run pip install onnx"):
