@@ -17,7 +17,6 @@ __all__ = ["mean_ranks", "tables"]
 Values: TypeAlias = dict[tuple[str, str], dict[int, float]]  # of a set and a method, a value for each split
 
 MEASURES = {"macro_f1": "Macro F1", "micro_f1": "Micro F1", "auc": "Mean AUC"}
-SCORING = {"macro_f1": "f1_macro", "micro_f1": "f1_micro", "auc": "auc"}  # of the ensemble that a measure judges
 OURS = "SMTLEnsemble"
 TITLES = {
     "logistic": "logistic regression",
@@ -26,6 +25,7 @@ TITLES = {
     "boomer": "BOOMER",
     "lightgbm": "LightGBM",
     "linear": "SMTLClassifierCV",
+    "ensemble": OURS,
 }
 FORESTS = ("extra-trees", "random-forest")
 
@@ -62,9 +62,8 @@ def collect(rows: Iterable[dict[str, Any]], key: str, column: Callable[[str], st
 
 
 def of_measure(rows: list[dict[str, Any]], measure: str, methods: list[str]) -> tuple[Values, list[str]]:
-    """Return values and columns of a measure; the ensemble is the one whose scoring the measure is."""
-    titles = {f"ensemble-{SCORING[measure]}": OURS, **TITLES}
-    return collect(rows, measure, titles.get), [titles[method] for method in methods if method in titles]
+    """Return values and columns of a measure."""
+    return collect(rows, measure, TITLES.get), [TITLES[method] for method in methods if method in TITLES]
 
 
 def of_calibration(rows: list[dict[str, Any]], methods: list[str]) -> tuple[Values, list[str]]:
