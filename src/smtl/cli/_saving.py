@@ -115,11 +115,13 @@ def _of_training(final: Any) -> dict[str, Any]:
         from smtl.model.leaderboard import standing
 
         return standing(final)
+    from smtl.model.explain import that_matter
+
     return {
         "C_used": float(final.C_),
         "gap": float(final.gap_),
         "iterations": int(final.n_iter_),
-        "features_used": int((final.coef_ != 0).any(axis=0).sum()),
+        "features_used": int(that_matter(final.coef_).any(axis=0).sum()),
     }
 
 

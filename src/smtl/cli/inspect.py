@@ -97,7 +97,7 @@ def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, A
     import numpy as np
     from sklearn.pipeline import Pipeline
 
-    from smtl.model.explain import directions, features_used, top_features
+    from smtl.model.explain import directions, features_used, that_matter, top_features
     from smtl.model.scores import classifier_of
 
     final = classifier_of(fitted)
@@ -118,7 +118,7 @@ def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, A
         "iterations": getattr(final, "n_iter_", None),
         "n_features": coef.shape[1],
         "n_tasks": coef.shape[0],
-        "features_used": int((coef != 0).any(axis=0).sum()),
+        "features_used": int(that_matter(coef).any(axis=0).sum()),
         "created": metadata.get("created"),
         "versions": metadata["versions"],
         "data": metadata.get("data"),

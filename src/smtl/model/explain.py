@@ -8,14 +8,39 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["directions", "features_used", "top_features"]
+__all__ = ["directions", "features_used", "that_matter", "top_features"]
 
 # Singular values below this share of the largest are rounding errors.
 _SMALL = 1e-6
+# Weights below this share of the task's largest change no answer that anyone would notice.
+_LEAST = 1e-3
+
+
+def that_matter(coef: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which weights matter: those of at least a thousandth of their task's largest.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_tasks, n_features)
+        Weights, of features on one scale.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_tasks, n_features)
+        None of a task whose weights are all zero.
+
+    Examples
+    --------
+    >>> that_matter(np.array([[1e-9, 1.0], [0.0, 0.0]]))
+    array([[False,  True],
+           [False, False]])
+    """
+    size = np.abs(coef)
+    return np.asarray((size > 0.0) & (size >= _LEAST * size.max(axis=1, initial=0.0, keepdims=True)))
 
 
 def features_used(coef: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return the number of features that each task has a weight for.
+    """Return the number of features that each task has a weight for that matters.
 
     Parameters
     ----------
@@ -32,7 +57,7 @@ def features_used(coef: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     >>> features_used(np.array([[0.0, 1.0], [0.5, -1.0]]))
     array([1, 2])
     """
-    return np.asarray((coef != 0).sum(axis=1), dtype=np.int64)
+    return np.asarray(that_matter(coef).sum(axis=1), dtype=np.int64)
 
 
 def top_features(weights: npt.NDArray[Any], names: Sequence[str], n: int) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from smtl.model.explain import that_matter
 from smtl.model.scores import classifier_of
 
 __all__ = ["NOTHING", "figure", "mapping", "summary"]
@@ -102,7 +103,7 @@ def summary(model: Any, metadata: Mapping[str, Any], data_name: str, found: Mapp
 
 def _linear(final: Any) -> str:
     d = final.coef_.shape[1]
-    used = int((final.coef_ != 0).any(axis=0).sum())
+    used = int(that_matter(final.coef_).any(axis=0).sum())
     metric, penalty = (str(getattr(final, f"{key}_", getattr(final, key))) for key in ("metric", "penalty"))
     C = f", C = {final.C_:.3g}" if hasattr(final, "C_") else ""
     return (
