@@ -585,6 +585,7 @@ def test_control_c_leaves_what_was_done(n_jobs):
             os.kill(os.getpid(), signal.SIGINT)
 
         cv.search = watched
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts with & ignores it
         threading.Thread(target=interrupt).start()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
