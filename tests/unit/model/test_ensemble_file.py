@@ -87,6 +87,11 @@ def test_trees_that_are_none_are_refused(left, right, feature):
         check_nodes(np.array([3]), np.array(left), np.array(right), np.array(feature), 2)
 
 
+@pytest.fixture(scope="module")
+def forest():
+    return SMTLEnsemble(learners=["forest"], preset="fast", cv=2).fit(X, Y)
+
+
 @pytest.mark.parametrize(
     ("key", "change"),
     [
@@ -99,8 +104,7 @@ def test_trees_that_are_none_are_refused(left, right, feature):
         ("depth", lambda a: a[:1]),
     ],
 )
-def test_a_file_with_made_up_trees_is_refused(tmp_path, monkeypatch, key, change):
-    model = SMTLEnsemble(learners=["forest"], preset="fast", cv=2).fit(X, Y)
+def test_a_file_with_made_up_trees_is_refused(forest, tmp_path, monkeypatch, key, change):
     honest = ForestLearner.__getstate__
 
     def hostile(self):
@@ -108,7 +112,7 @@ def test_a_file_with_made_up_trees_is_refused(tmp_path, monkeypatch, key, change
         return {**kept, "_forest": {**kept["_forest"], key: change(kept["_forest"][key])}}
 
     monkeypatch.setattr(ForestLearner, "__getstate__", hostile)
-    save_model(model, tmp_path / "m.skops")
+    save_model(forest, tmp_path / "m.skops")
     with pytest.raises(ModelError, match="cannot be used: ValueError"):
         load_model(tmp_path / "m.skops")
 
