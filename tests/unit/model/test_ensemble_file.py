@@ -12,6 +12,7 @@ from smtl import SMTLEnsemble
 from smtl.ensemble.boosted_trees import BoostedTrees
 from smtl.ensemble.forest_arrays import check_nodes, forest_of, packed_forest
 from smtl.ensemble.learners.forest import ForestLearner
+from smtl.ensemble.presets import PRESETS
 from smtl.model import ModelError, load_model, save_model
 
 X, Y = make_multilabel_classification(120, n_features=8, n_classes=3, random_state=0)
@@ -33,6 +34,8 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_are_the_same_to_the_last_bit(tmp_path, kind, monkeypatch):
     monkeypatch.setattr("smtl.ensemble.ensemble.LEAST_WEIGHT", -1.0)  # all learners stay
+    for name in ("forest", "coarse-forest"):
+        monkeypatch.setitem(PRESETS["fast"], name, {"n_trees": 10})
     features, labels, *tasks = KINDS[kind]
     model = Pipeline([("classifier", SMTLEnsemble(learners=ALL, preset="fast", cv=2))])
     model.fit(features, labels, **({"classifier__tasks": tasks[0]} if tasks else {}))
