@@ -1,4 +1,4 @@
-"""The seed of all that tests draw: from the environment, or drawn once a run, and printed."""
+"""The seed of all that tests draw: from the environment, or drawn once a run, and printed. BLAS has one thread."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 import secrets
 
 import pytest
+
+# BLAS and OpenMP read it when NumPy is imported, here and in all processes that tests start. The workers of
+# pytest-xdist have taken the cores: two of them with two threads each wait for one another most of the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from tests import seeds
 

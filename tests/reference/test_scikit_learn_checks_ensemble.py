@@ -10,7 +10,7 @@ from smtl import SMTLEnsemble
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [
-        SMTLEnsemble(preset="fast"),
+        SMTLEnsemble(preset="fast", cv=2),
         SMTLEnsemble(learners=["kernel", ("logistic", LogisticRegression())], cv=3),
     ]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.held_out import HeldOut
-from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
+from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring, judges_answers
 from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts
 from smtl.metrics import F1, Log, Metric
@@ -47,6 +48,9 @@ class Judge:
     def __init__(self, scoring: Any, threshold: str | float, held: HeldOut) -> None:
         self.scorer = get_scoring(scoring, Log(), held.targets.kind)
         self.threshold = threshold
+        # Scores by fold and hash of the answers. Many cuts give the same answers, and a scorer of scikit-learn's takes
+        # milliseconds.
+        self._known: dict[tuple[int, bytes], float] = {}
         if not isinstance(self.scorer, TaskScorer) and held.targets.kind == "multilabel" and not held.targets.Y.all():
             raise ValueError(
                 "scoring must be one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where labels are missing, "
@@ -143,7 +147,13 @@ class Judge:
         places = np.flatnonzero((held.fold == k) & held.targets.Y.any(axis=1))
         if len(places) == 0:
             return float("nan")
-        return float(self.scorer(_Stored(held, cut), places[:, None], _labels(held.targets.part(places))))
+        model, labels = _Stored(held, cut), _labels(held.targets.part(places))
+        if not judges_answers(self.scorer):
+            return float(self.scorer(model, places[:, None], labels))
+        key = k, blake2b(model.predict(places[:, None]).tobytes()).digest()
+        if key not in self._known:
+            self._known[key] = float(self.scorer(model, places[:, None], labels))
+        return self._known[key]
 
 
 class _Stored(TasksClassifier):

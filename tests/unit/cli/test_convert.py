@@ -39,32 +39,28 @@ def same(one, other):
 
 
 @needs_data
-def test_there_and_back_as_a_process(tmp_path):
+def test_there_and_back_as_a_process(forked, tmp_path):
     expected = load_dataset("emotions", folder=real_data.DATA, cache=False)
     environment = os.environ | {
         "PYTHONUTF8": "1",
         "SMTL_CACHE": str(tmp_path / "cache"),
         "SMTL_DATA": str(real_data.DATA),
     }
-
-    def convert(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "smtl.cli", "convert", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=environment,
-            timeout=300,
-            check=False,
-        )
-
-    process = convert("emotions", "emotions.csv.gz")
+    process = subprocess.run(
+        [sys.executable, "-m", "smtl.cli", "convert", "emotions", "emotions.csv.gz"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
     assert (process.returncode, process.stderr) == (0, "")
     assert process.stdout == "Wrote emotions.csv.gz: 593 rows, 72 features, 6 labels.\n"
     same(read(tmp_path / "emotions.csv.gz"), expected)
-    assert convert("emotions.csv.gz", "again.arff").returncode == 0
+    assert forked("convert", "emotions.csv.gz", "again.arff").returncode == 0
     same(read_mulan(tmp_path / "again.arff"), expected)
-    process = convert("emotions.csv.gz", "again.arff", "--last", "0")
+    process = forked("convert", "emotions.csv.gz", "again.arff", "--last", "0")
     assert process.returncode == 1
     assert process.stderr.count("\n") == 1
 

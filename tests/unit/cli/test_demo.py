@@ -41,7 +41,7 @@ def smtl(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
     folder = tmp_path_factory.mktemp("demo")
-    return smtl("demo", "--seed", "1", "--preset", "fast", folder=folder), folder
+    return smtl("demo", folder=folder), folder
 
 
 METHODS = ["smtl", "logistic regression", "random forest", "gradient boosting"]
@@ -63,11 +63,11 @@ def test_succeeds_without_a_word_on_stderr(run):
 
 def test_columns_of_the_others_are_those_of_scikit_learn(run):
     X, digit = load_digits(return_X_y=True)
-    X, X_test, digit, digit_test = train_test_split(X, digit, train_size=0.6, stratify=digit, random_state=1)
+    X, X_test, digit, digit_test = train_test_split(X, digit, train_size=0.6, stratify=digit, random_state=0)
     table, mean = figures(run[0].stdout)
     for column, model in {
         1: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-        2: RandomForestClassifier(random_state=1),
+        2: RandomForestClassifier(random_state=0),
     }.items():
         f1 = f1_score(digit_test, model.fit(X, digit).predict(X_test), average=None)
         np.testing.assert_allclose(table[:, column], f1, atol=5.1e-4)
@@ -81,13 +81,39 @@ def test_says_honestly_who_is_ahead(run):
     assert ahead == " and ".join(name for name, value in zip(METHODS, mean, strict=True) if value == mean.max())
 
 
-def test_figures_in_the_readme_are_those_of_the_command(tmp_path):
+def test_figures_in_the_readme_are_those_of_the_command(run):
     readme = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
     told = re.search(r"mean F1 of ([\d.]+),\s+against\s+([\d.]+)\s+.*?([\d.]+)\s+.*?([\d.]+)\s", readme, re.S).groups()
-    _, mean = figures(smtl("demo", folder=tmp_path).stdout)
+    _, mean = figures(run[0].stdout)
     assert mean[0] > mean[1:].max()
     # Another BLAS, or another version of scikit-learn, may answer a few rows differently.
     np.testing.assert_allclose(mean, np.array(told, dtype=float), atol=6e-3)
+
+
+def test_preset_and_seed_are_those_that_were_given(command, monkeypatch):
+    import smtl.cli.demo as module
+
+    made, rows = {}, []
+    models_of = module._models
+
+    def models(*given, **options):
+        made.update(models_of(*given, **options))
+        return made
+
+    def first_fit(model, data, train, test):
+        rows.extend([train, test])
+        raise RuntimeError("no fit")
+
+    monkeypatch.setattr(module, "_models", models)
+    monkeypatch.setattr(module, "_run", first_fit)
+    code, _, error = command("demo", "--seed", "1", "--preset", "fast")
+    assert code == 1
+    assert "no fit" in error
+    digit = load_digits().target
+    wanted = train_test_split(np.arange(len(digit)), train_size=0.6, stratify=digit, random_state=1)
+    np.testing.assert_array_equal(np.concatenate(rows), np.concatenate(wanted))
+    assert made["smtl"][-1].preset == "fast"
+    assert {model.random_state for model in (made["smtl"][-1], *(made[name] for name in METHODS[2:]))} == {1}
 
 
 def test_draws_a_png_of_sensible_size(run):

@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 
 import smtl.ensemble.learners.linear as linear
 from smtl.ensemble.learners import Learner, learner_names
+from smtl.ensemble.learners.forest import ForestLearner
 from smtl.ensemble.learners.linear import LinearLearner
 from smtl.ensemble.learners.own_rows import PerTask, Pooled
 from smtl.ensemble.learners.wrapped import WrappedLearner
@@ -143,7 +144,10 @@ def own_rows():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_tasks_with_rows_of_their_own(own_rows, preset):
+def test_tasks_with_rows_of_their_own(own_rows, preset, monkeypatch):
+    for name in PRESETS[preset].keys() & {"forest", "coarse-forest"}:
+        monkeypatch.setitem(PRESETS[preset], name, {"n_trees": 20})
+    monkeypatch.setitem(ForestLearner.one_task, "n_trees", 20)
     X, targets, folds = own_rows
     rows = np.concatenate([test for _, test in folds])
     for name, learner in make_learners("auto", preset, 0, None, own_rows=True).items():

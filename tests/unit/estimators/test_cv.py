@@ -26,7 +26,7 @@ from smtl.estimators.targets import read_targets
 from smtl.estimators.thresholds import best_cut
 from smtl.metrics import get_metric, metric_names
 from smtl.penalties import get_penalty, penalty_names
-from tests.seeds import new_rng
+from tests.seeds import new_rng, new_seed
 
 pytestmark = pytest.mark.filterwarnings("ignore:Task")
 
@@ -565,14 +565,28 @@ def test_callbacks_hear_of_every_step_and_may_stop(multilabel):
 def test_control_c_leaves_what_was_done(n_jobs):
     """A real process, a real signal."""
     program = f"""
-        import os, signal, threading, warnings
+        import os, signal, threading, time, warnings
         import numpy as np
         from smtl import SMTLClassifierCV
-        rng = np.random.default_rng(0)
+        from smtl.estimators import cv
+        rng = np.random.default_rng({new_seed()})
         X = rng.standard_normal((4000, 40))
         Y = (X @ rng.standard_normal((40, 10)) + 3 * rng.standard_normal((4000, 10)) > 3).astype(int)
-        SMTLClassifierCV("f1", Cs=2, cv=2).fit(X[:100], Y[:100])  # compile
-        threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        search, begun = cv.search, threading.Event()
+
+        def watched(*arguments, **options):
+            for point in search(*arguments, **options):
+                yield point
+                begun.set()  # the first is kept, and the second has been asked for
+
+        def interrupt():
+            begun.wait()
+            time.sleep({new_rng().uniform(0.0, 0.3)})
+            os.kill(os.getpid(), signal.SIGINT)
+
+        cv.search = watched
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts with & ignores it
+        threading.Thread(target=interrupt).start()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = SMTLClassifierCV("f1", Cs=np.logspace(-3, 1, 2000), n_jobs={n_jobs}).fit(X, Y)

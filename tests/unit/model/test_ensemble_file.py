@@ -12,6 +12,7 @@ from smtl import SMTLEnsemble
 from smtl.ensemble.boosted_trees import BoostedTrees
 from smtl.ensemble.forest_arrays import check_nodes, forest_of, packed_forest
 from smtl.ensemble.learners.forest import ForestLearner
+from smtl.ensemble.presets import PRESETS
 from smtl.model import ModelError, load_model, save_model
 
 X, Y = make_multilabel_classification(120, n_features=8, n_classes=3, random_state=0)
@@ -33,6 +34,8 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_are_the_same_to_the_last_bit(tmp_path, kind, monkeypatch):
     monkeypatch.setattr("smtl.ensemble.ensemble.LEAST_WEIGHT", -1.0)  # all learners stay
+    for name in ("forest", "coarse-forest"):
+        monkeypatch.setitem(PRESETS["fast"], name, {"n_trees": 10})
     features, labels, *tasks = KINDS[kind]
     model = Pipeline([("classifier", SMTLEnsemble(learners=ALL, preset="fast", cv=2))])
     model.fit(features, labels, **({"classifier__tasks": tasks[0]} if tasks else {}))
@@ -87,6 +90,11 @@ def test_trees_that_are_none_are_refused(left, right, feature):
         check_nodes(np.array([3]), np.array(left), np.array(right), np.array(feature), 2)
 
 
+@pytest.fixture(scope="module")
+def forest():
+    return SMTLEnsemble(learners=["forest"], preset="fast", cv=2).fit(X, Y)
+
+
 @pytest.mark.parametrize(
     ("key", "change"),
     [
@@ -99,8 +107,7 @@ def test_trees_that_are_none_are_refused(left, right, feature):
         ("depth", lambda a: a[:1]),
     ],
 )
-def test_a_file_with_made_up_trees_is_refused(tmp_path, monkeypatch, key, change):
-    model = SMTLEnsemble(learners=["forest"], preset="fast", cv=2).fit(X, Y)
+def test_a_file_with_made_up_trees_is_refused(forest, tmp_path, monkeypatch, key, change):
     honest = ForestLearner.__getstate__
 
     def hostile(self):
@@ -108,7 +115,7 @@ def test_a_file_with_made_up_trees_is_refused(tmp_path, monkeypatch, key, change
         return {**kept, "_forest": {**kept["_forest"], key: change(kept["_forest"][key])}}
 
     monkeypatch.setattr(ForestLearner, "__getstate__", hostile)
-    save_model(model, tmp_path / "m.skops")
+    save_model(forest, tmp_path / "m.skops")
     with pytest.raises(ModelError, match="cannot be used: ValueError"):
         load_model(tmp_path / "m.skops")
 
