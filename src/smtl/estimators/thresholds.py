@@ -146,9 +146,9 @@ def choose_cuts(
         :math:`\lambda` that does best when each fold is cut by what the other folds say; one cut of all tasks' log
         odds, the best one by the labels or the one that says yes as often as all labels do; or a number, used as it is.
         ``"auto"`` is the first, unless another gains clearly when each fold is cut by what the other folds say: more
-        than three standard errors over the folds. Where a row has one answer, and the metric gives probabilities, no
-        cut is tried like the first: the most probable answer. For a mean over the tasks, cuts are kept from being
-        beyond all rows of a task.
+        than three standard errors over the folds. Where a row has one answer, and the metric gives probabilities, the
+        most probable answer comes first, without a cut, and ``"expected"`` must gain one standard error over it. For a
+        mean over the tasks, cuts are kept from being beyond all rows of a task.
     metric : Metric
         What the models were trained on.
     target : Metric
@@ -186,20 +186,20 @@ def choose_cuts(
     if threshold == "auto":
         mixed = mixed_rules(held, threshold, metric, target)
         expected, *others = calibrated_rules(held, target, pooled=scorer.pooled, levels=not known)
-        usual, rest = ([expected], mixed + others) if known else ([expected, *mixed], others)
+        rules, asked = [expected, *mixed, *others], [0.0, *[CLEARLY if known else 0.0] * len(mixed)]
+        asked += [CLEARLY] * len(others)
         if metric.probability is not None and held.targets.kind in ("binary", "multiclass"):
             # One answer a row is the most probable one, unless cuts are worth it.
             none = np.zeros((n_folds + 1, m))
-            usual = [Rule("uncut", none, none, 0.0), *usual]
+            rules, asked = [Rule("uncut", none, none, 0.0), *rules], [0.0, 1.0, *asked[1:]]
     else:
         if threshold in ("expected", "calibrated", "cardinality"):
             found = calibrated_rules(held, target, pooled=scorer.pooled, levels=False)
-            usual = [rule for rule in found if rule.name == threshold]
+            rules = [rule for rule in found if rule.name == threshold]
         else:
-            usual = mixed_rules(held, threshold, metric, target)
-        scorer, judge, rest = TaskScorer(target), None, []
-    rules, n_usual = usual + rest, len(usual)
-    best = rules[_best_rule(held, rules, n_usual, scorer, judge)] if len(rules) > 1 else rules[0]
+            rules = mixed_rules(held, threshold, metric, target)
+        scorer, judge, asked = TaskScorer(target), None, [0.0] * len(rules)
+    best = rules[_best_rule(held, rules, np.array(asked), scorer, judge)] if len(rules) > 1 else rules[0]
     if threshold == "auto":
         as_it_is = scorer.pooled or not known or best.name == "uncut"
         whole = best.whole if as_it_is else _inside(held, best.whole)
@@ -207,10 +207,11 @@ def choose_cuts(
     return Cuts(best.location[-1], best.cut[-1], best.whole[:-1], best.smoothing, best.name)
 
 
-def _best_rule(held: HeldOut, rules: list[Rule], n_usual: int, scorer: TaskScorer, judge: Judge | None) -> int:
+def _best_rule(held: HeldOut, rules: list[Rule], asked: Float, scorer: TaskScorer, judge: Judge | None) -> int:
     """Return the rule that scores best when each fold is cut by what the others say; of equals the first.
 
-    The first rules are the usual ones for the score. Another must gain clearly over them.
+    The usual rules are asked for nothing. Another must gain over the best of them as many standard errors over the
+    folds as it is asked for.
     """
     if judge is None:
         scores = fold_scores(held, np.array([rule.whole[:-1] for rule in rules]), scorer)
@@ -220,12 +221,11 @@ def _best_rule(held: HeldOut, rules: list[Rule], n_usual: int, scorer: TaskScore
     if scores.shape[1] == 0:
         return 0
     means = scores.mean(axis=1)
-    usual = int(np.argmax(means[:n_usual]))
+    usual = int(np.argmax(np.where(asked == 0.0, means, -np.inf)))
     gain = scores - scores[usual]
     error = gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1]) if gain.shape[1] > 1 else np.inf
-    better = np.flatnonzero(gain.mean(axis=1) > CLEARLY * error)
-    better = better[better >= n_usual]
-    return int(better[np.argmax(means[better])]) if len(better) else usual
+    better = (asked > 0.0) & (gain.mean(axis=1) > asked * error)
+    return int(np.argmax(np.where(better, means, -np.inf))) if better.any() else usual
 
 
 def _inside(held: HeldOut, cuts: Float) -> Float:

@@ -95,7 +95,10 @@ def test_the_grid():
         ({"Cs": [-1.0]}, "Cs must hold positive numbers"),
         ({"cv": 1}, "cv must be between 2 and the number of rows"),
         ({"scoring": "accuracy"}, "scoring must be None, one of smtl's metrics, .* got 'accuracy' instead"),
-        ({"threshold": "best"}, "threshold must be one of 'auto', 'per-task', 'shared', 'smoothed', 'calibrated', "),
+        (
+            {"threshold": "best"},
+            "threshold must be one of 'auto', 'expected', 'per-task', 'shared', 'smoothed', 'calibrated', ",
+        ),
         ({"threshold_metric": "auc"}, "threshold_metric must be a function of the answers"),
     ],
 )

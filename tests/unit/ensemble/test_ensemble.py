@@ -286,7 +286,7 @@ def test_a_fit_that_fails_changes_nothing(drawn):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"threshold": "best"}, "threshold must be one of 'auto', 'per-task', 'shared', 'smoothed'"),
+        ({"threshold": "best"}, "threshold must be one of 'auto', 'expected', 'per-task', 'shared', 'smoothed'"),
         ({"correction": "always"}, "correction must be 'auto', True or False, got 'always' instead."),
         ({"time_limit": -1}, "time_limit must be a positive number of seconds or None, got -1 instead."),
         ({"preset": "slow"}, "preset must be one of 'fast', 'balanced', 'best', got 'slow' instead."),

@@ -504,7 +504,10 @@ def test_in_a_pipeline_with_names(multilabel):
     ("parameters", "message"),
     [
         ({"selection": "2se"}, "selection must be 'best' or '1se', got '2se'"),
-        ({"threshold": "best"}, "threshold must be one of 'auto', 'per-task', 'shared', 'smoothed', 'calibrated', "),
+        (
+            {"threshold": "best"},
+            "threshold must be one of 'auto', 'expected', 'per-task', 'shared', 'smoothed', 'calibrated', ",
+        ),
         ({"penalty": []}, "penalty must not be an empty list"),
         ({"metric": "f3"}, "metric must be one of"),
         ({"cv": 1}, "cv must be"),

