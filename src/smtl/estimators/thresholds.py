@@ -147,8 +147,8 @@ def choose_cuts(
         odds, the best one by the labels or the one that says yes as often as all labels do; or a number, used as it is.
         ``"auto"`` is the first, unless another gains clearly when each fold is cut by what the other folds say: more
         than three standard errors over the folds. Where a row has one answer, and the metric gives probabilities, the
-        most probable answer comes first, without a cut, and ``"expected"`` must gain one standard error over it. For a
-        mean over the tasks, cuts are kept from being beyond all rows of a task.
+        most probable answer, without a cut, is tried as well; of several classes it comes first, and ``"expected"``
+        must gain one standard error. For a mean over the tasks, cuts are kept from being beyond all rows of a task.
     metric : Metric
         What the models were trained on.
     target : Metric
@@ -189,9 +189,11 @@ def choose_cuts(
         rules, asked = [expected, *mixed, *others], [0.0, *[CLEARLY if known else 0.0] * len(mixed)]
         asked += [CLEARLY] * len(others)
         if metric.probability is not None and held.targets.kind in ("binary", "multiclass"):
-            # One answer a row is the most probable one, unless cuts are worth it.
+            # One answer a row is the most probable one, unless cuts are worth it. Of several classes it is what people
+            # expect, and the cuts of one class are not made for it alone.
             none = np.zeros((n_folds + 1, m))
-            rules, asked = [Rule("uncut", none, none, 0.0), *rules], [0.0, 1.0, *asked[1:]]
+            rules = [Rule("uncut", none, none, 0.0), *rules]
+            asked = [0.0, 0.0 if held.targets.kind == "binary" else 1.0, *asked[1:]]
     else:
         if threshold in ("expected", "calibrated", "cardinality"):
             found = calibrated_rules(held, target, pooled=scorer.pooled, levels=False)
