@@ -17,6 +17,7 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 SHRINKAGE = 20.0  # weight of the shared slope, in rows of the rarer class
 N_STEPS = 50  # the most Newton steps of a fit; five to ten are usual
+ROUNDING = 1e-12  # relative error of a sum over rows
 TOLERANCE = 1e-6  # a fit ends when no log odds of a typical row move by more
 
 
@@ -163,9 +164,10 @@ def _newton(entries: _Entries, slope: Float, intercept: Float, *, slopes: str) -
         size = np.ones(entries.n_tasks)
         for _ in range(N_STEPS):
             new = _losses(entries, a + size * da, b + size * db)
-            worse = new > loss + 1e-12
+            # Sums over many rows have rounding errors. Near the optimum they must not look like a step too long.
+            worse = new > loss + ROUNDING * (1.0 + loss)
             if slopes == "shared":
-                worse = np.full(len(worse), new.sum() > loss.sum() + 1e-12)
+                worse = np.full(len(worse), new.sum() > loss.sum() + ROUNDING * (1.0 + loss.sum()))
             if not worse.any():
                 break
             size = np.where(worse, 0.5 * size, size)
