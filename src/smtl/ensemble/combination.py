@@ -247,7 +247,9 @@ def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int
         slope = np.concatenate([scores.T @ rest / n + RIDGE * v, np.bincount(task, rest, n_tasks) / n])
         return value, slope
 
-    start = np.concatenate([np.full(n_learners, 1.0 / max(n_learners, 1)), _logits(yes, task, n_tasks)])
+    # A learner that says the same of all rows has no slope, and would keep any weight that it starts with.
+    weights = np.where(scores.any(axis=0), 1.0 / max(n_learners, 1), 0.0)
+    start = np.concatenate([weights, _logits(yes, task, n_tasks)])
     bounds = [(0.0, None)] * n_learners + [(None, None)] * n_tasks
     options = {"maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x

@@ -107,3 +107,10 @@ def test_a_combination_gives_log_odds_with_the_right_mean():
         for values in (odds, combine(helds[2:]).log_odds([helds[2].scores]))
     ]
     assert loss_of[0] < loss_of[1]
+
+
+def test_a_learner_that_says_the_same_of_all_rows_has_no_weight(drawn):
+    scores, y, task = drawn
+    weights, _ = shared_weights(np.column_stack([scores, np.zeros(len(y))]), y, task, 2)
+    assert weights[3] == 0.0
+    np.testing.assert_allclose(weights[:3], shared_weights(scores, y, task, 2)[0], atol=1e-3)
