@@ -110,7 +110,7 @@ def grid(
         means = [float(np.mean(list(h.values()))) if h else np.nan for h in here]
         best = (
             [column for column, h in zip(columns, here, strict=True) if h][mark([m for m in means if m == m])]
-            if mark
+            if mark and sum(map(bool, here)) > 1
             else ""
         )
         most = max(map(len, here))
@@ -138,7 +138,7 @@ def mean_ranks(values: Values, sets: list[str], columns: list[str]) -> list[floa
 def ranks_line(values: Values, sets: list[str], columns: list[str]) -> str:
     whole = complete(values, sets, columns)
     if not whole:
-        return "| mean rank | " + " | ".join(" " for _ in columns) + " |"
+        return ""
     ranks = " | ".join(f"{rank:.2f}" for rank in mean_ranks(values, whole, columns))
     return f"| mean rank of {len(whole)} | {ranks} |"
 

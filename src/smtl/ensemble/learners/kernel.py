@@ -19,7 +19,7 @@ from smtl.metrics import AUC
 
 __all__ = ["KernelLearner", "Ridge", "ridge_of"]
 
-N_LANDMARKS = 600  # at most; recipe of ../shared/ensemble.md
+N_LANDMARKS = 600  # at most
 WIDTHS = (0.25, 1.0, 4.0)  # gamma times the median squared distance
 LAMBDAS = np.logspace(-3.0, 3.0, 10)  # penalties; the kernel of a row with itself is 1
 MEMORY = 512 * 2**20  # bytes of the mapped rows, all held at once
