@@ -91,18 +91,18 @@ def part_same(sets: list[str], seconds: float) -> None:
         tasks = SharedRows(X, np.ascontiguousarray((2 * Y[:, usable] - 1).astype(np.int8)))
         for metric in metric_names():
             for penalty in penalty_names():
-                problem = Problem(tasks, get_metric(metric), get_penalty(penalty), 1.0, with_intercept=True)
+                problem = Problem(tasks, get_metric(metric), get_penalty(penalty), with_intercept=True)
                 Cs = grid_of_Cs(8, critical_C(problem))
                 worst, done, gap, started = 0.0, 0, 0.0, time.perf_counter()
-                for warm in solve_path(problem, Cs, tol=1e-3, max_iter=5000, warn=False):
-                    cold = solve(problem, tol=1e-3, max_iter=5000, warn=False).certificate
+                for C, warm in zip(Cs, solve_path(problem, Cs, tol=1e-3, max_iter=5000, warn=False), strict=True):
+                    cold = solve(problem, C, tol=1e-3, max_iter=5000, warn=False).certificate
                     difference = abs(warm.certificate.objective / cold.objective - 1.0)
                     worst, gap, done = max(worst, difference), max(gap, warm.certificate.gap), done + 1
                     if time.perf_counter() - started > seconds:
                         break
                 verdict = "" if worst <= 1e-3 else "NOT THE SAME"
                 print(
-                    f"{name:10} {metric:14} {penalty:6} {done} of {len(Cs)} values, up to {problem.C / Cs[0]:7.1f} x "
+                    f"{name:10} {metric:14} {penalty:6} {done} of {len(Cs)} values, up to {C / Cs[0]:7.1f} x "
                     f"critical: largest difference {worst:.1e}, largest gap {gap:.1e} {verdict}",
                     flush=True,
                 )

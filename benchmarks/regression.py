@@ -70,7 +70,7 @@ def data_sets(chosen: list[str] | None = None) -> dict[str, tuple[np.ndarray, np
 
 def gap(squares: Squares, alpha: float, coef: np.ndarray) -> float:
     certificate = Certificate()
-    see(certificate, squares, L21(), alpha, np.asfortranarray(coef.T))
+    see(certificate, squares, L21(), alpha, coef)
     return certificate.gap
 
 

@@ -106,7 +106,7 @@ def draw_tasks(rng: np.random.Generator, X: np.ndarray, Y: np.ndarray) -> tuple[
     return SharedRows(form, Y), [(wide, y) for y in Y.T], words
 
 
-def draw_problem(seed: int) -> tuple[Problem, list[tuple], str]:
+def draw_problem(seed: int) -> tuple[Problem, float, list[tuple], str]:
     rng = np.random.default_rng(seed)
     shape = str(rng.choice(list(SHARES), p=list(SHARES.values())))
     n, d, m = (int(rng.integers(*bounds)) for bounds in SHAPES[shape])
@@ -120,36 +120,36 @@ def draw_problem(seed: int) -> tuple[Problem, list[tuple], str]:
     offset = None
     if rng.random() < 0.3:
         offset = rng.standard_normal(len(tasks.y)) * 10.0 ** rng.uniform(-2.0, 1.0)
-    problem = Problem(tasks, get_metric(name), penalty, 1.0, with_intercept=with_intercept, offset=offset)
+    problem = Problem(tasks, get_metric(name), penalty, with_intercept=with_intercept, offset=offset)
     critical = critical_C(problem)
-    problem.C = (critical if np.isfinite(critical) else 1.0) * 10.0 ** rng.uniform(-1.0, 5.0)
+    C = (critical if np.isfinite(critical) else 1.0) * 10.0 ** rng.uniform(-1.0, 5.0)
     what = (
-        f"{shape} {n} x {d} x {m}, {kind}, scale {scale:.2g}, {words}, {name}, {penalty!r}, C={problem.C:.4g} "
-        f"({problem.C / critical:.3g} x critical), intercept={problem.with_intercept}, offset={offset is not None}"
+        f"{shape} {n} x {d} x {m}, {kind}, scale {scale:.2g}, {words}, {name}, {penalty!r}, C={C:.4g} "
+        f"({C / critical:.3g} x critical), intercept={problem.with_intercept}, offset={offset is not None}"
     )
-    return problem, parts, what
+    return problem, C, parts, what
 
 
-def objective_at(problem: Problem, parts: list[tuple], solution: Solution) -> tuple[float, float]:
+def objective_at(problem: Problem, C: float, parts: list[tuple], solution: Solution) -> tuple[float, float]:
     """Return the objective of the weights that were returned, task by task, and the size of its terms."""
     best = solution.certificate
     total = size = problem.penalty.value(best.W)
     ptr = problem.tasks.ptr
     for i, (X, y) in enumerate(parts):
-        scores = X @ best.W[:, i] + best.intercept[i]
+        scores = X @ best.W[i] + best.intercept[i]
         if problem.offset is not None:
             scores = scores + problem.offset[ptr[i] : ptr[i + 1]]
         rows = y != 0
         delta, c = problem.metric.oracle(scores[rows], y[rows])
-        total += problem.C * (delta - scores[rows] @ c)
-        size += problem.C * (abs(delta) + np.abs(scores[rows]) @ np.abs(c))
+        total += C * (delta - scores[rows] @ c)
+        size += C * (abs(delta) + np.abs(scores[rows]) @ np.abs(c))
     return float(total), float(size)
 
 
-def run(problem: Problem, outcome: Outcome, name: str, tol: float, start: Solution | None = None) -> Solution:
+def run(problem: Problem, C: float, outcome: Outcome, name: str, tol: float, start: Solution | None = None) -> Solution:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        solution = solve(problem, tol=tol, max_iter=MAX_ITER, start=None if start is None else start.start)
+        solution = solve(problem, C, tol=tol, max_iter=MAX_ITER, start=None if start is None else start.start)
     best = solution.certificate
     numbers = [best.objective, best.bound, *best.W.ravel(), *best.intercept]
     if not np.isfinite(numbers).all():
@@ -165,26 +165,24 @@ def run(problem: Problem, outcome: Outcome, name: str, tol: float, start: Soluti
     return solution
 
 
-def solution_of_another(problem: Problem) -> Solution:
+def solution_of_another(problem: Problem, C: float) -> Solution:
     """Return a rough solution of a problem with the same data and nothing else in common."""
     metric = get_metric("f1" if problem.metric.name == "auc" else "auc")
-    other = Problem(
-        problem.tasks, metric, get_penalty("ridge"), 0.1 * problem.C, with_intercept=not problem.with_intercept
-    )
-    return solve(other, tol=0.1, max_iter=50, warn=False)
+    other = Problem(problem.tasks, metric, get_penalty("ridge"), with_intercept=not problem.with_intercept)
+    return solve(other, 0.1 * C, tol=0.1, max_iter=50, warn=False)
 
 
 def examine(seed: int) -> Outcome:
     """Solve the problem of a seed in several ways, and say what is wrong with the answers."""
     outcome = Outcome(seed)
     try:
-        problem, parts, outcome.what = draw_problem(seed)
-        runs = {f"{tol:g}": run(problem, outcome, f"{tol:g}", tol) for tol in GAPS}
+        problem, C, parts, outcome.what = draw_problem(seed)
+        runs = {f"{tol:g}": run(problem, C, outcome, f"{tol:g}", tol) for tol in GAPS}
         if seed % 4 == 0:
-            runs["warm"] = run(problem, outcome, "warm", GAPS[0], solution_of_another(problem))
+            runs["warm"] = run(problem, C, outcome, "warm", GAPS[0], solution_of_another(problem, C))
         least, room = np.inf, 0.0
         for name, solution in runs.items():
-            objective, size = objective_at(problem, parts, solution)
+            objective, size = objective_at(problem, C, parts, solution)
             if abs(objective - solution.certificate.objective) > ROUNDING * size:
                 outcome.faults.append(f"{name}: objective {solution.certificate.objective!r}, at W {objective!r}")
             least, room = min(least, objective), max(room, 1e-4 * ROUNDING * size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 
 import pytest
 
@@ -12,6 +13,11 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from tests import seeds
+
+# Where Python is told to keep no compiled modules, each process that a test starts would compile smtl again, and pytest
+# would rewrite the asserts of all tests in each run: half the time of the collection. Numba keeps its files anyhow.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,10 +1,15 @@
 """What holds for the package as a whole: names, types, and what importing it costs."""
 
+import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+import tomllib
 from importlib.resources import files
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +44,21 @@ def test_all_are_strings_that_exist(name):
 
 def test_is_typed():
     assert files("smtl").joinpath("py.typed").is_file()
+
+
+def test_what_is_imported_is_declared():
+    words = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())["project"]
+    known = [*words["dependencies"], *chain.from_iterable(words["optional-dependencies"].values())]
+    declared = {re.match(r"[\w-]+", name)[0].lower().replace("-", "_") for name in known}
+    declared |= {"sklearn" if name == "scikit_learn" else name for name in declared} | {"smtl"}
+    imported = set()
+    for path in Path(smtl.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    assert imported - declared - sys.stdlib_module_names == set()
 
 
 def test_import_is_light():

@@ -13,21 +13,25 @@ from smtl.solvers import solver_names
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
-BLOCKS = [
-    pytest.param(block, id=f"{page.name} {number}")
-    for page in [README, *sorted((README.parent / "docs").glob("*.md"))]
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S))
-]
+PAGES = {
+    str(page.relative_to(README.parent)): re.findall(
+        r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S
+    )
+    for page in [README, *sorted((README.parent / "docs").rglob("*.md"))]
+}
 
 
-@pytest.mark.parametrize("block", BLOCKS)
-def test_python_block_runs(block, monkeypatch):
+@pytest.mark.parametrize("page", [page for page, blocks in PAGES.items() if blocks])
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, monkeypatch, tmp_path):
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    exec(compile(block, "block", "exec"), {"__name__": "readme"})
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    for number, block in enumerate(PAGES[page]):
+        exec(compile(block, f"{page}, block {number}", "exec"), names)
 
 
-def test_has_the_examples():
-    assert len(BLOCKS) >= 5
+def test_the_readme_has_the_examples():
+    assert len(PAGES["README.md"]) >= 5
 
 
 def test_each_command_sets_up_all_it_needs():

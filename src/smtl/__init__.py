@@ -8,8 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smtl.ensemble import SMTLEnsemble
-    from smtl.estimators import SMTLClassifier, SMTLClassifierCV, SMTLPath, smtl_path
-    from smtl.metrics import AUC, F1, F2, AUCLabelling, Error, FBeta, FHalf, GMean, Jaccard, Log
+    from smtl.estimators import SMTLClassifier, SMTLClassifierCV, SMTLPath, SMTLRanker, calibrate, smtl_path
+    from smtl.metrics import (
+        AUC,
+        F1,
+        F2,
+        MCC,
+        NDCG,
+        PRBEP,
+        AUCLabelling,
+        AveragePrecision,
+        BalancedError,
+        Error,
+        FBeta,
+        FHalf,
+        GMean,
+        Jaccard,
+        Log,
+        PartialAUC,
+        PrecisionAtK,
+    )
     from smtl.model import load_model, save_model
     from smtl.penalties import L11, L21, Elastic, Ridge, Trace
 
@@ -19,7 +37,12 @@ __all__ = [
     "F2",
     "L11",
     "L21",
+    "MCC",
+    "NDCG",
+    "PRBEP",
     "AUCLabelling",
+    "AveragePrecision",
+    "BalancedError",
     "Elastic",
     "Error",
     "FBeta",
@@ -27,12 +50,16 @@ __all__ = [
     "GMean",
     "Jaccard",
     "Log",
+    "PartialAUC",
+    "PrecisionAtK",
     "Ridge",
     "SMTLClassifier",
     "SMTLClassifierCV",
     "SMTLEnsemble",
     "SMTLPath",
+    "SMTLRanker",
     "Trace",
+    "calibrate",
     "load_model",
     "save_model",
     "smtl_path",

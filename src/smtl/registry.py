@@ -6,13 +6,14 @@ every module of a package, so that a new file in ``metrics/`` or ``penalties/`` 
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NoReturn
 
-__all__ = ["Registered", "import_all", "unknown_name"]
+__all__ = ["Registered", "did_you_mean", "import_all", "unknown_name"]
 
 
 class Registered:
@@ -108,6 +109,31 @@ def import_all(package: str, path: Iterable[str]) -> None:
         importlib.import_module(f"{package}.{module.name}")
 
 
+def did_you_mean(got: object, known: Iterable[str]) -> str:
+    """Return a question that ends an error about a name: which one was meant; nothing if none is near.
+
+    Parameters
+    ----------
+    got : object
+        What was given.
+    known : iterable of str
+        The names that there are.
+
+    Returns
+    -------
+    str
+        To be put at the end of the sentence, before its full stop.
+
+    Examples
+    --------
+    >>> did_you_mean("colour", ["color", "size"]), did_you_mean("id", ["size"])
+    ("; did you mean 'color'", '')
+    """
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(got).lower(), list(names), n=1)
+    return f"; did you mean {names[near[0]]!r}" if near else ""
+
+
 def unknown_name(kind: str, got: object, known: Iterable[str], base: str | None = None) -> ValueError:
     """Return the error for a name that nothing is registered under; it lists the names that there are.
 
@@ -130,8 +156,11 @@ def unknown_name(kind: str, got: object, known: Iterable[str], base: str | None 
     Examples
     --------
     >>> unknown_name("penalty", "l12", ["l11", "l21"], "smtl.penalties.Penalty")
-    ValueError("penalty must be one of 'l11', 'l21' or an instance of smtl.penalties.Penalty, got 'l12' instead.")
+    ValueError("penalty must be one of 'l11', 'l21' or an instance of smtl.penalties.Penalty, got 'l12' instead; did you
+    mean 'l21'?")
     """
-    names = ", ".join(repr(name) for name in sorted(known))
+    known = sorted(known)
+    names = ", ".join(map(repr, known))
     instance = "" if base is None else f" or an instance of {base}"
-    return ValueError(f"{kind} must be one of {names}{instance}, got {got!r} instead.")
+    near = f"{did_you_mean(got, known)}?" if isinstance(got, str) else "?"
+    return ValueError(f"{kind} must be one of {names}{instance}, got {got!r} instead{near if len(near) > 1 else '.'}")

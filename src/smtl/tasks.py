@@ -6,8 +6,7 @@ block on the way, so that planes made of them are true to rounding, and no copy 
 
 Conventions
 -----------
-- W and the planes' slopes are float64 arrays of shape (n_features, n_tasks) in Fortran order: column i is task i's,
-  and contiguous.
+- W and the planes' slopes are float64 arrays of shape (n_tasks, n_features) in C order: row i is task i's.
 - Scores and coefficients are flat float64 arrays, one task after another: task i owns ``ptr[i]:ptr[i + 1]``.
 - Labels ``y`` are flat int8: +1, -1, and 0 for a row that is not labelled for the task.
 - Both operations take a range of tasks ``first:last``, so that tasks can be spread over threads, and so that scores
@@ -18,17 +17,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import qr
+
+from smtl.groups import Groups
 
 __all__ = ["OwnRows", "SharedRows", "Tasks"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Single: TypeAlias = npt.NDArray[np.float32]
 
+# With so many features a row, a rotation into the span of the rows pays within a few passes.
+FEATURES_A_ROW = 2.0
 BLOCK_BYTES = 2**20  # float32 rows widened at once, in bytes; measured: 0.25 to 4 MiB are equally fast
 
 
@@ -41,10 +47,17 @@ class Tasks(ABC):
         All labels, one task after another.
     ptr : ndarray of int64 of shape (n_tasks + 1,)
         Where each task's labels begin.
-    n_features, n_tasks : int
+    n_tasks, n_features : int
         The shape of W.
     n_products : int
         How many multiplications the scores of all tasks take.
+    groups : Groups or None
+        The groups of rows within which the tasks are judged; None where all rows of a task are judged together.
+    weights : ndarray of shape (n_labels,) or None
+        What each label counts, in the order of ``y``: positive where there is a label. A weight of k is k equal rows.
+        None: all count the same.
+    task_weight : ndarray of shape (n_tasks,) or None
+        What each task's loss is multiplied by; positive.
 
     Examples
     --------
@@ -57,6 +70,9 @@ class Tasks(ABC):
     ptr: npt.NDArray[np.int64]
     n_features: int
     n_products: int
+    groups: Groups | None = None
+    weights: Float | None = None
+    task_weight: Float | None = None
 
     @property
     def n_tasks(self) -> int:
@@ -69,7 +85,7 @@ class Tasks(ABC):
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             The weights of all tasks.
         first, last : int
             The range of tasks.
@@ -93,9 +109,42 @@ class Tasks(ABC):
 
         Returns
         -------
-        ndarray of shape (n_features, last - first)
-            One column a task.
+        ndarray of shape (last - first, n_features)
+            One row a task.
         """
+
+    @abstractmethod
+    def squares(self, i: int, weights: Float, centre: Float) -> Single:
+        r"""Return :math:`\sum_k v_k (x_k - c)(x_k - c)'` over the rows of one task.
+
+        It is a guess for solvers, not a part of any certificate: float32 takes half the time.
+
+        Parameters
+        ----------
+        i : int
+            The task.
+        weights : ndarray of shape (ptr[i + 1] - ptr[i],)
+            The weights v of its rows, not negative.
+        centre : ndarray of shape (n_features,)
+            The centre c.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_features, n_features)
+            A symmetric matrix.
+        """
+
+    def in_span(self) -> tuple[Tasks, Float] | None:
+        r"""Return the tasks in the span of their rows where these are far fewer than the features.
+
+        Returns
+        -------
+        tasks : Tasks
+            The same tasks with R for X, where :math:`X = RQ'`. None, without Q, where that is not worth it.
+        Q : ndarray of shape (n_features, n_samples)
+            Orthonormal columns.
+        """
+        return None
 
 
 class SharedRows(Tasks):
@@ -115,8 +164,8 @@ class SharedRows(Tasks):
     >>> tasks.scores(np.eye(2), 0, 2)
     array([1., 0., 1., 0., 2., 1.])
     >>> tasks.slopes(np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0]), 0, 2)
-    array([[1., 1.],
-           [0., 1.]])
+    array([[1., 0.],
+           [1., 1.]])
     """
 
     def __init__(self, X: Any, Y: npt.NDArray[np.int8]) -> None:
@@ -127,10 +176,22 @@ class SharedRows(Tasks):
         self.n_products = (X.nnz if sp.issparse(X) else X.size) * self.n_tasks
 
     def scores(self, W: Float, first: int, last: int) -> Float:  # noqa: D102
-        return _scores(self.X, W[:, first:last].T).ravel()
+        return _scores(self.X, W[first:last]).ravel()
 
     def slopes(self, c: Float, first: int, last: int) -> Float:  # noqa: D102
-        return _slopes(self.X, c.reshape(last - first, self.n_samples)).T
+        return _slopes(self.X, c.reshape(last - first, self.n_samples))
+
+    def squares(self, i: int, weights: Float, centre: Float) -> Single:  # noqa: D102
+        return _squares(self.X, weights, centre)
+
+    def in_span(self) -> tuple[Tasks, Float] | None:  # noqa: D102
+        if sp.issparse(self.X) or self.n_features < FEATURES_A_ROW * self.n_samples:
+            return None
+        Q, R = qr(np.asarray(self.X, dtype=np.float64).T, mode="economic", check_finite=False)
+        tasks = copy(self)
+        tasks.X = np.ascontiguousarray(R.T)
+        tasks.n_features, tasks.n_products = self.n_samples, R.size * self.n_tasks
+        return tasks, Q
 
 
 class OwnRows(Tasks):
@@ -149,11 +210,11 @@ class OwnRows(Tasks):
     --------
     >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     >>> tasks = OwnRows(X, np.array([1, -1, 1], dtype=np.int8), np.array([0, 2, 3]))
-    >>> tasks.scores(np.array([[1.0, 5.0], [1.0, 0.0]]), 0, 2)
+    >>> tasks.scores(np.array([[1.0, 1.0], [5.0, 0.0]]), 0, 2)
     array([1., 2., 5.])
     >>> tasks.slopes(np.array([1.0, 1.0, 1.0]), 0, 2)
-    array([[1., 1.],
-           [2., 1.]])
+    array([[1., 2.],
+           [1., 1.]])
     """
 
     def __init__(self, X: Any, y: npt.NDArray[np.int8], ptr: npt.NDArray[np.int64]) -> None:
@@ -165,14 +226,17 @@ class OwnRows(Tasks):
         self._parts = [self.X[a:b] for a, b in pairwise(ptr)]
 
     def scores(self, W: Float, first: int, last: int) -> Float:  # noqa: D102
-        return np.concatenate([_scores(self._parts[i], W[:, i]) for i in range(first, last)])
+        return np.concatenate([_scores(self._parts[i], W[i]) for i in range(first, last)])
 
     def slopes(self, c: Float, first: int, last: int) -> Float:  # noqa: D102
-        g = np.empty((self.n_features, last - first), order="F")
+        g = np.empty((last - first, self.n_features))
         before = self.ptr[first]
         for i in range(first, last):
-            g[:, i - first] = _slopes(self._parts[i], c[self.ptr[i] - before : self.ptr[i + 1] - before])
+            g[i - first] = _slopes(self._parts[i], c[self.ptr[i] - before : self.ptr[i + 1] - before])
         return g
+
+    def squares(self, i: int, weights: Float, centre: Float) -> Single:  # noqa: D102
+        return _squares(self._parts[i], weights, centre)
 
 
 def _blocks(X: Any) -> Iterator[tuple[slice, Any]]:
@@ -205,4 +269,18 @@ def _slopes(X: Any, c: Float) -> Float:
     for rows, block in _blocks(X):
         part = c[..., rows]
         out += (block.T @ part.T).T if sp.issparse(block) else np.dot(part, block)
+    return out
+
+
+def _squares(X: Any, weights: Float, centre: Float) -> Single:
+    """Return the weighted squares of X about a centre."""
+    out = np.zeros((X.shape[1], X.shape[1]), dtype=np.float32)
+    roots, middle = np.sqrt(weights).astype(np.float32), centre.astype(np.float32)
+    n = max(BLOCK_BYTES // (4 * max(X.shape[1], 1)), 1)
+    for start in range(0, X.shape[0], n):
+        rows = X[start : start + n]
+        block = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float32)
+        block -= middle
+        block *= roots[start : start + n, np.newaxis]
+        out += block.T @ block
     return out

@@ -6,7 +6,7 @@ from smtl.penalties import get_penalty, penalty_names
 from smtl.testing import check_penalty
 from tests.seeds import new_rng
 
-SHAPES = [(6, 4), (3, 7), (1, 5), (5, 1), (1, 1)]
+SHAPES = [(4, 6), (7, 3), (1, 5), (5, 1), (1, 1)]
 
 
 @pytest.mark.parametrize("name", penalty_names())

@@ -1,5 +1,6 @@
 """Both solvers against exact optima."""
 
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -9,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from smtl import SMTLClassifier
 from smtl.metrics import get_metric
 from smtl.penalties import get_penalty
-from smtl.solvers import Problem, bundle, solve
-from smtl.solvers.master import Master
+from smtl.solvers import Problem, solve
+from smtl.solvers.proposers.level import Level
+from smtl.solvers.settings import SETTINGS
 from smtl.tasks import OwnRows
 from tests.reference.ground_truth import instances
 from tests.seeds import new_rng
@@ -20,7 +22,7 @@ INSTANCES = instances()
 
 def problem_of(instance):
     tasks = OwnRows(instance.X, instance.y, instance.ptr)
-    return Problem(tasks, get_metric(instance.metric), get_penalty(instance.penalty), instance.C)
+    return Problem(tasks, get_metric(instance.metric), get_penalty(instance.penalty))
 
 
 def test_there_are_147_instances():
@@ -29,7 +31,7 @@ def test_there_are_147_instances():
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.number}-{i.metric}-{i.penalty}")
 def test_bundle_reaches_the_optimum_with_a_true_bound(instance):
-    solution = solve(problem_of(instance), "bundle", tol=1e-7, max_iter=5000)
+    solution = solve(problem_of(instance), instance.C, "bundle", tol=1e-7, max_iter=5000)
     best = solution.certificate
     assert solution.converged
     assert best.gap <= 1e-7
@@ -41,48 +43,45 @@ def test_bundle_reaches_the_optimum_with_a_true_bound(instance):
 @pytest.mark.parametrize("instance", INSTANCES[1::4], ids=lambda i: f"{i.number}-{i.metric}-{i.penalty}")
 def test_so_does_the_level_method(instance, monkeypatch):
     # On problems as small as these, passes are not dear: they must be made to be.
-    monkeypatch.setattr(bundle, "STEPS_A_PASS", 1e-9)
-    monkeypatch.setattr(bundle, "FIRST_PASSES", 2)
-    looks = []
-    monkeypatch.setattr(bundle.Ahead, "look", lambda *args, look=bundle.Ahead.look: looks.append(1) or look(*args))
-    solution = solve(problem_of(instance), "bundle", tol=1e-7, max_iter=5000)
+    settings = replace(SETTINGS, steps_a_pass=1e-9, first_passes=2)
+    proposed = []
+    monkeypatch.setattr(Level, "_next_centre", lambda *args, go=Level._next_centre: proposed.append(1) or go(*args))
+    solution = solve(problem_of(instance), instance.C, "bundle", tol=1e-7, max_iter=5000, settings=settings)
     best = solution.certificate
     assert solution.converged
-    assert solution.n_iter - 2 <= len(looks) <= solution.n_iter - 1
+    assert solution.n_iter - 2 <= len(proposed) <= solution.n_iter - 1
     assert instance.optimum * (1 - 1e-8) <= best.objective <= instance.optimum * (1 + 1e-6)
     assert best.bound <= instance.optimum + 1e-9
 
 
-@pytest.mark.parametrize(("plain_passes", "course"), [(5000, "lg"), (5, "lgl")])
-def test_so_does_the_level_method_given_up_half_way(monkeypatch, plain_passes, course):
-    """It looks ahead (l), gives up (g), and is taken up again where there are passes left for that."""
+def test_so_does_the_level_method_given_up_half_way(monkeypatch):
     events, courses = [], []
-    look, give_up = bundle.Ahead.look, Master.start_again
-    monkeypatch.setattr(bundle, "FIRST_PASSES", 2)
-    monkeypatch.setattr(bundle, "PLAIN_PASSES", plain_passes)
-    monkeypatch.setattr(bundle.Ahead, "look", lambda *args: events.append("l") or look(*args))
-    monkeypatch.setattr(Master, "start_again", lambda *args: events.append("g") or give_up(*args))
+    monkeypatch.setattr(Level, "_next_centre", lambda *args, go=Level._next_centre: events.append("l") or go(*args))
+    monkeypatch.setattr(Level, "_give_up", lambda *args, go=Level._give_up: events.append("g") or go(*args))
     for instance in INSTANCES[2::4]:
         events.clear()
         problem = problem_of(instance)
-        d, m = problem.shape
+        m, d = problem.shape
         # Planes may be five a task: fewer than most of these problems need.
-        beside = (problem.work() + bundle.AROUND_A_PASS) / bundle.STEPS_A_PASS - m * 5 * (d + 15)
-        monkeypatch.setattr(bundle, "_beside_a_step", lambda _, beside=beside: beside)
-        solution = solve(problem, "bundle", tol=1e-7, max_iter=5000)
+        a_step = m * 5 * (d + 15)
+        settings = replace(
+            SETTINGS, first_passes=2, around_values=0.0, cube=0.0,
+            steps_a_pass=(problem.cost() + SETTINGS.around_a_pass) / a_step,
+        )  # fmt: skip
+        solution = solve(problem, instance.C, "bundle", tol=1e-7, max_iter=5000, settings=settings)
         best = solution.certificate
         assert solution.converged
         assert instance.optimum * (1 - 1e-8) <= best.objective <= instance.optimum * (1 + 1e-6)
         assert best.bound <= instance.optimum + 1e-9
         courses.append("".join(kind for kind, _ in groupby(events)))
-    assert sum(each.startswith(course) for each in courses) > 10
-    assert plain_passes == 5 or all("lg".startswith(each) for each in courses)
+    assert sum(course == "lg" for course in courses) > 10
+    assert all("lg".startswith(course) for course in courses)
 
 
 @pytest.mark.parametrize("instance", INSTANCES[3::8], ids=lambda i: f"{i.number}-{i.metric}-{i.penalty}")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_paper_reaches_the_optimum_roughly(instance):
-    best = solve(problem_of(instance), "paper", tol=1e-3, max_iter=1500).certificate
+    best = solve(problem_of(instance), instance.C, "paper", tol=1e-3, max_iter=1500).certificate
     assert best.objective <= instance.optimum * (1 + 1e-3)
     assert best.bound <= instance.optimum + 1e-9
 
@@ -104,16 +103,16 @@ def test_the_classifier_solves_the_same_problem(instance):
         scores = instance.X[rows] @ model.coef_[i]
         delta, c = get_metric(instance.metric).oracle(scores, instance.y[rows])
         losses += delta - scores @ c
-    objective = get_penalty(instance.penalty).value(model.coef_.T) + instance.C * losses
+    objective = get_penalty(instance.penalty).value(model.coef_) + instance.C * losses
     assert objective == pytest.approx(model.objective_, rel=1e-9)
 
 
 def test_an_unfinished_run_warns_with_its_gap():
-    hard = max(INSTANCES, key=lambda i: solve(problem_of(i), tol=1e-5).n_iter)
+    hard = max(INSTANCES, key=lambda i: solve(problem_of(i), i.C, tol=1e-5).n_iter)
     with pytest.warns(
         ConvergenceWarning, match=r"stopped after 3 iterations at a certified relative gap of .* max_iter"
     ):
-        solution = solve(problem_of(hard), tol=1e-7, max_iter=3)
+        solution = solve(problem_of(hard), hard.C, tol=1e-7, max_iter=3)
     assert not solution.converged
     assert solution.certificate.gap > 1e-7
     assert solution.certificate.bound <= hard.optimum + 1e-9 <= solution.certificate.objective + 2e-9
@@ -127,8 +126,8 @@ def test_history_and_bounds_are_consistent(metric, penalty, with_intercept):
     X, y = rng.standard_normal((40, 4)), np.where(rng.random(40) < 0.3, 1, -1).astype(np.int8)
     y[:2], y[20:22] = [1, -1], [1, -1]
     tasks = OwnRows(X, y, np.array([0, 20, 40]))
-    problem = Problem(tasks, get_metric(metric), get_penalty(penalty), C=0.5, with_intercept=with_intercept)
-    solution = solve(problem, tol=1e-5)
+    problem = Problem(tasks, get_metric(metric), get_penalty(penalty), with_intercept=with_intercept)
+    solution = solve(problem, 0.5, tol=1e-5)
     history, best = solution.history, solution.certificate
     assert {len(column) for column in history.values()} == {solution.n_iter}
     assert np.all(np.diff(history["bound"]) >= 0)
@@ -141,7 +140,7 @@ def test_history_and_bounds_are_consistent(metric, penalty, with_intercept):
         b = best.intercept + (rng.standard_normal(2) if with_intercept else 0.0)
         total = problem.penalty.value(W)
         for i, rows in enumerate([slice(0, 20), slice(20, 40)]):
-            scores = X[rows] @ W[:, i] + b[i]
+            scores = X[rows] @ W[i] + b[i]
             delta, c = problem.metric.oracle(scores, y[rows])
             total += 0.5 * (delta - scores @ c)
         assert total >= best.bound * (1 - 1e-9)

@@ -1,9 +1,19 @@
-"""scikit-learn's own checks, with no expected failure."""
+"""scikit-learn's own checks; those that are expected to fail are few, each with its reason."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from smtl import SMTLClassifier, SMTLClassifierCV
+
+NOT_THE_SAME_BITS = "trained to the same certified gap, on another course (tests/unit/estimators/test_weights.py)"
+EXPECTED = {
+    "f1": {"check_class_weight_classifiers": "F1 takes whole numbers for weights, the check has 0.0001"},
+    "auc": {
+        "check_class_weight_classifiers": "the weight of a class cancels in AUC",
+        "check_sample_weight_equivalence_on_dense_data": NOT_THE_SAME_BITS,
+        "check_sample_weight_equivalence_on_sparse_data": NOT_THE_SAME_BITS,
+    },
+}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -14,7 +24,8 @@ from smtl import SMTLClassifier, SMTLClassifierCV
         # Few folds and values of C: no check depends on how many there are.
         SMTLClassifierCV(Cs=4, cv=2),
         *(SMTLClassifierCV(metric=metric, Cs=4, cv=2) for metric in ["f1", "auc"]),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED.get(estimator.metric, {}),
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)

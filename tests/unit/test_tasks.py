@@ -55,9 +55,9 @@ def test_scores_and_slopes(layout, hold, dtype):
     assert (tasks.n_features, tasks.n_tasks) == (D, M)
     assert tasks.ptr.tolist() == np.cumsum([0, *map(len, parts)]).tolist()
     for order in "FC":
-        W = np.array(rng.normal(size=(D, M)), order=order)
+        W = np.array(rng.normal(size=(M, D)), order=order)
         for first, last in RANGES:
-            wanted = [sum(row[f] * W[f, i] for f in range(D)) for i in range(first, last) for row in parts[i]]
+            wanted = [sum(row[f] * W[i, f] for f in range(D)) for i in range(first, last) for row in parts[i]]
             scores = tasks.scores(W, first, last)
             assert scores.dtype == np.float64
             assert scores.flags.c_contiguous
@@ -65,15 +65,15 @@ def test_scores_and_slopes(layout, hold, dtype):
             c = rng.normal(size=len(wanted))
             slopes = tasks.slopes(c, first, last)
             assert slopes.dtype == np.float64
-            assert slopes.flags.f_contiguous
-            assert slopes.shape == (D, last - first)
+            assert slopes.flags.c_contiguous
+            assert slopes.shape == (last - first, D)
             offset = 0
             for i in range(first, last):
                 wanted = np.zeros(D)
                 for row in parts[i]:
                     wanted += c[offset] * row
                     offset += 1
-                np.testing.assert_allclose(slopes[:, i - first], wanted, **tolerance(dtype))
+                np.testing.assert_allclose(slopes[i - first], wanted, **tolerance(dtype))
 
 
 @pytest.mark.parametrize("hold", HOLD)
@@ -81,11 +81,11 @@ def test_scores_and_slopes(layout, hold, dtype):
 def test_scores_and_slopes_are_adjoint(layout, hold):
     rng = new_rng()
     tasks, _, _ = build(rng, layout, hold, np.float64)
-    W = np.asfortranarray(rng.normal(size=(D, M)))
+    W = rng.normal(size=(M, D))
     for first, last in RANGES:
         scores = tasks.scores(W, first, last)
         c = rng.normal(size=scores.shape)
-        assert scores @ c == pytest.approx(np.sum(W[:, first:last] * tasks.slopes(c, first, last)), abs=1e-10)
+        assert scores @ c == pytest.approx(np.sum(W[first:last] * tasks.slopes(c, first, last)), abs=1e-10)
 
 
 @pytest.mark.parametrize("hold", HOLD)
@@ -96,7 +96,7 @@ def test_shared_rows_are_own_rows_repeated(hold):
     own = OwnRows(HOLD[hold](np.tile(X, (M, 1))), Y.T.ravel(), np.arange(M + 1) * N)
     np.testing.assert_array_equal(shared.y, own.y)
     np.testing.assert_array_equal(shared.ptr, own.ptr)
-    W = np.asfortranarray(rng.normal(size=(D, M)))
+    W = rng.normal(size=(M, D))
     for first, last in RANGES:
         scores = shared.scores(W, first, last)
         np.testing.assert_allclose(scores, own.scores(W, first, last), atol=1e-12)
@@ -108,7 +108,7 @@ def test_shared_rows_are_own_rows_repeated(hold):
 def test_arguments_and_data_are_not_modified(layout, hold):
     rng = new_rng()
     tasks, parts, _ = build(rng, layout, hold, np.float64)
-    W, c = np.asfortranarray(rng.normal(size=(D, M))), rng.normal(size=int(tasks.ptr[-1]))
+    W, c = rng.normal(size=(M, D)), rng.normal(size=int(tasks.ptr[-1]))
     before = W.copy(), c.copy(), np.vstack(parts).copy()
     first_time = tasks.scores(W, 0, M), tasks.slopes(c, 0, M)
     second_time = tasks.scores(W, 0, M), tasks.slopes(c, 0, M)
@@ -125,4 +125,4 @@ def test_dense_data_are_not_copied(hold):
     assert SharedRows(X, np.ones((N, M), dtype=np.int8)).X is X
     tasks = OwnRows(X, np.ones(N, dtype=np.int8), np.array([0, 4, N]))
     X[:] = 2.0
-    np.testing.assert_array_equal(tasks.scores(np.ones((D, 2)), 0, 2), 2.0 * D)
+    np.testing.assert_array_equal(tasks.scores(np.ones((2, D)), 0, 2), 2.0 * D)

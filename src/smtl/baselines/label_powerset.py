@@ -36,7 +36,7 @@ class LabelPowerset(MultiLabelClassifier):
         The classes; for multi-label targets 0 to n_labels - 1.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Notes

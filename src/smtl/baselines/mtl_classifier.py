@@ -65,7 +65,7 @@ class MTLClassifier(SMTLClassifier):
         fit_intercept: bool = True,
         threshold: float | str = "auto",
         threshold_metric: str | Metric | None = None,
-        solver: str = "bundle",
+        solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 5000,
         warm_start: bool = False,

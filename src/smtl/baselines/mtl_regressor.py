@@ -95,7 +95,7 @@ class SquaredLoss(BaseEstimator):
                 "scales also slow it down (scale them).",
                 ConvergenceWarning,
             )
-        return np.ascontiguousarray(certificate.W.T), certificate.intercept
+        return certificate.W, certificate.intercept
 
 
 class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
@@ -141,7 +141,7 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
         Number of iterations.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Notes

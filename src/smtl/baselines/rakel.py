@@ -51,7 +51,7 @@ class RAkEL(VotingClassifier):
         The classes; for multi-label targets 0 to n_labels - 1.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Notes

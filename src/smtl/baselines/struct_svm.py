@@ -26,7 +26,7 @@ class StructSVM(SMTLClassifier):
         What the model is judged by: ``"f1"``, ``"auc"``, ``"error"``, or any other that `smtl.SMTLClassifier` takes.
     C : float or "auto", default="auto"
         Weight of the loss, the same for all tasks. ``"auto"`` is 20 times the data's critical value.
-    solver : {"cutting-plane", "bundle", "paper"}, default="cutting-plane"
+    solver : {"cutting-plane", "auto", "bundle", "paper"}, default="cutting-plane"
         ``"cutting-plane"`` is made for this penalty; the others find the same.
     tol : float, default=1e-3
         The relative duality gap at which to stop; with ``"cutting-plane"``, that of each task.

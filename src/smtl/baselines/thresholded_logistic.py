@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from smtl import messages
 from smtl.estimators.base import LinearTasksClassifier
-from smtl.estimators.classifier import CHOSEN, check_threshold
+from smtl.estimators.checks import check_threshold
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import Fold, HeldOut, scores_of
 from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
@@ -92,7 +92,7 @@ class ThresholdedLogistic(LinearTasksClassifier):
         Seconds of fitting the final models.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Notes
@@ -173,14 +173,14 @@ class ThresholdedLogistic(LinearTasksClassifier):
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
-            Groups of rows, for a ``cv`` that keeps them together.
+            Groups of rows that stay together in the folds; a splitter as ``cv`` is given them.
 
         Returns
         -------
         ThresholdedLogistic
             The fitted estimator.
         """
-        check_threshold(self.threshold, CHOSEN)
+        check_threshold(self.threshold)
         check_stopping(self.tol, self.max_iter)
         self.Cs_ = grid_of_Cs(self.Cs, 1.0)
         if isinstance(self.Cs, Integral):
@@ -226,7 +226,7 @@ class ThresholdedLogistic(LinearTasksClassifier):
         for j in range(len(self.Cs_)):
             scores = []
             for fold, of_tasks in zip(folds, models, strict=True):
-                W = np.array([model[j][0] for model in of_tasks]).reshape(len(of_tasks), X.shape[1]).T
+                W = np.array([model[j][0] for model in of_tasks]).reshape(len(of_tasks), X.shape[1])
                 scores.append(scores_of(X, targets, fold, W, np.array([model[j][1] for model in of_tasks])))
             held = HeldOut(targets, folds, scores)
             cuts = choose_cuts(held, self.threshold, Log(), target)

@@ -21,7 +21,8 @@ import typer
 from typer.core import TyperGroup
 
 from smtl.cli._errors import CommandError
-from smtl.cli._output import forget_output
+from smtl.cli._output import cleaned_streams, forget_output
+from smtl.whole_file import keep_whole
 
 __all__ = ["main"]
 
@@ -128,7 +129,12 @@ def main() -> None:
     Errors are one line on standard error, with exit code 1, or 2 for wrong usage; with ``--debug``, wherever it stands,
     the trace comes before it.
     """
-    arguments = sys.argv[1:]
+    with cleaned_streams():
+        keep_whole(())
+        _run(sys.argv[1:])
+
+
+def _run(arguments: list[str]) -> None:
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = _DEBUG in before
     arguments = [word for word in before if word != _DEBUG] + arguments[len(before) :]

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.whole_file import whole_file
+
 __all__ = ["SUFFIXES", "draw"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
@@ -46,7 +48,8 @@ def draw(path: Path, *, title: str, names: Sequence[str], scores: Mapping[str, F
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_axisbelow(True)
-    figure.savefig(path)
+    with whole_file(path) as part:
+        figure.savefig(part, format=path.suffix[1:].lower())
 
 
 def _draw_tasks(axes: Any, names: Sequence[str], scores: Mapping[str, Float]) -> None:

@@ -91,7 +91,7 @@ def _print_linear(console: Console, summary: dict[str, Any]) -> dict[str, str]:
     lines = {
         "Trained on": f"{training['rows']:,} rows, metric {training['metric']}, penalty {training['penalty']}",
         "C": f"{training['C_used']:.4g}{how.get(str(training['C']), '')}",
-        "Features used": f"{training['features_used']:,} of {summary['data']['features']:,}",
+        "Features used": f"{training['features_used']:,} of {_n_features(summary):,}",
         "Certified gap": f"{training['gap']:.1e}: no weights can be better by more than {100 * training['gap']:.2g} %",
     }
     if tested:
@@ -100,6 +100,13 @@ def _print_linear(console: Console, summary: dict[str, Any]) -> dict[str, str]:
         lines["Mean F1"] = f"{figure(macro['f1'])} (of all answers together {figure(micro['f1'])})"
         lines["Mean AUC"] = figure(macro["auc"])
     return lines
+
+
+def _n_features(summary: dict[str, Any]) -> int:
+    """Return how many features the classifier gets: of a table, those that its columns become."""
+    if summary.get("table"):
+        return sum(int(entry["features"]) for entry in summary["table"])
+    return int(summary["data"]["features"])
 
 
 def _print_ensemble(console: Console, summary: dict[str, Any]) -> dict[str, str]:

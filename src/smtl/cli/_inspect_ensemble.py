@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtl.cli._model_options import figure, plain_table
+from smtl.cli._model_options import figure, plain_table, told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -113,8 +113,8 @@ def _lines(found: dict[str, Any], path: str) -> dict[str, Any]:
         "Model": path,
         "Made of": " -> ".join(found["steps"]),
         "Written": f"{found['created']} with {versions}",
-        "Data": data and f"{data['name']}: {data['rows']:,} rows, {data['features']:,} features, {data['checksum']}",
-        "Trained on": training and f"{training['rows']:,} rows, {training['test_rows']:,} kept for the test",
+        "Data": told(data, {"name": "{}", "rows": "{:,} rows", "features": "{:,} features", "checksum": "{}"}),
+        "Trained on": told(training, {"rows": "{:,} rows", "test_rows": "{:,} kept for the test"}),
         "Preset, scoring": f"{found['preset']}, {found['scoring']}",
         "Correction": "none: it would not have gained more than its error"
         if correction is None

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.cli._labels import LabelCounts, ratio_text
+from smtl.whole_file import whole_file
 
 __all__ = ["draw_labels"]
 
@@ -51,7 +52,8 @@ def draw_labels(path: Path, title: str, counts: LabelCounts) -> None:
         _draw_ranks(axes[0], counts, frequent)
     if both:
         _draw_together(figure, axes[1], counts, named)
-    figure.savefig(path)
+    with whole_file(path) as part:
+        figure.savefig(part, format=path.suffix[1:].lower())
 
 
 def _draw_stems(axes: Any, counts: LabelCounts, order: npt.NDArray[np.intp]) -> None:

@@ -3,64 +3,52 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
-from contextlib import ExitStack
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtl.cli._errors import CommandError
-from smtl.cli._model_options import list_of, read_for_model
-from smtl.cli._reading import one_line_errors
+from smtl.cli._guard import STREAM
+from smtl.cli._model_options import read_for_model
+from smtl.cli._reading import LABEL_OPTIONS, is_table, layout_options, list_of, one_line_errors
 
 if TYPE_CHECKING:
     from smtl.datasets import Dataset
+    from smtl.tables.data import TableData
 
 __all__ = [
-    "STREAM",
-    "as_in_training",
     "check_ignored",
-    "open_table",
+    "is_table_source",
+    "label_form",
     "other_columns",
     "read_as_in_training",
+    "tell_columns",
     "tell_new_values",
     "use_of",
 ]
 
-STREAM = "-"
-_TABLES = ("csv", "parquet")
 
-
-def as_in_training(source: str, reading: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return options for the labels of a table as they were in training, unless the user gives others.
+def label_form(metadata: dict[str, Any]) -> Any:
+    """Return how the labels of the training data were written, None if they were no columns of a table.
 
     Parameters
     ----------
-    source : str
-        The data.
-    reading : dict
-        The options that the user gives.
     metadata : dict
         The model's.
 
     Returns
     -------
-    dict
-        More options.
+    LabelForm or None
+        The form.
     """
-    trained = (metadata.get("columns") or {}).get("reading") or {}
-    if any(reading.get(key) is not None for key in ("labels", "prefix", "last", "class_column")):
-        trained = {key: value for key, value in trained.items() if key in ("tasks", "categorical")}
-    if not trained or not Path(source).is_file():
-        return {}
-    from smtl.datasets import format_of
+    if metadata.get("labels") is None:
+        return None
+    from smtl.tables.labels import LabelForm
 
     with one_line_errors():
-        form = format_of(source)
-    if form not in _TABLES:
-        return {}
-    if form == "parquet":  # whose columns have types
-        trained = {key: value for key, value in trained.items() if key != "categorical"}
-    return {key: value for key, value in trained.items() if reading.get(key) is None}
+        return LabelForm.from_json(metadata["labels"])
 
 
 def other_columns(metadata: dict[str, Any]) -> dict[str, set[str]]:
@@ -82,26 +70,25 @@ def other_columns(metadata: dict[str, Any]) -> dict[str, set[str]]:
     {'labels': {'calm'}, 'ignored': set()}
     """
     roles = metadata.get("columns") or {"labels": metadata["tasks"]}
-    labels = {*roles["labels"], *list_of((roles.get("reading") or {}).get("labels")), roles.get("class")}
     return {
-        "labels": {name for name in (*labels, roles.get("task")) if name},
+        "labels": {name for name in (*roles["labels"], roles.get("task")) if name},
         "ignored": {*(roles.get("ignored") or ())},
     }
 
 
-def check_ignored(ignored: Collection[str], metadata: dict[str, Any], *, labels: bool = True) -> None:
+def check_ignored(reading: dict[str, Any], metadata: dict[str, Any], *, labels: bool = True) -> None:
     """End the command if ``--ignore`` names what the model needs.
 
     Parameters
     ----------
-    ignored : collection of str
-        Columns.
+    reading : dict
+        The options that the user gives.
     metadata : dict
         The model's.
     labels : bool, default=True
         Whether it needs the labels, too.
     """
-    for name in ignored:
+    for name in list_of(reading.get("ignore")):
         use = use_of(name, metadata)
         if use == "feature" or (use and labels):
             raise CommandError(
@@ -131,63 +118,14 @@ def use_of(column: str, metadata: dict[str, Any]) -> str | None:
     ('feature', 'label', None)
     """
     features = metadata["features"] if metadata["named_features"] else ()
-    if any(name == column or name.startswith(f"{column}=") for name in features):
+    left_out = {entry["column"] for entry in metadata.get("table") or () if entry["read_as"] == "left out"}
+    if any(name == column or name.startswith(f"{column}=") for name in features) and column not in left_out:
         return "feature"
     return "label" if column in other_columns(metadata)["labels"] else None
 
 
-def read_as_in_training(
-    source: str, reading: dict[str, Any], metadata: dict[str, Any], ignored: Collection[str]
-) -> Dataset:
-    """Return data for a model with their labels, without the columns that are left out now or were in training.
-
-    Parameters
-    ----------
-    source : str
-        The data.
-    reading : dict
-        The options that the user gives.
-    metadata : dict
-        The model's.
-    ignored : collection of str
-        Columns. They need not be there.
-
-    Returns
-    -------
-    Dataset
-        The data.
-    """
-    reading = reading | as_in_training(source, reading, metadata)
-    unwanted = {*ignored, *other_columns(metadata)["ignored"]}
-    with ExitStack() as stack, one_line_errors():
-        table = open_table(source, reading, stack) if unwanted and source != STREAM else None
-    if table is not None and not reading.get("header"):
-        return read_for_model(source, reading, [name for name in table.names if name in unwanted])
-
-    from smtl.model.training import without_columns
-
-    data = read_for_model(source, reading)
-    return without_columns(data, unwanted, missing="ignore")
-
-
-def tell_new_values(data: Dataset, metadata: dict[str, Any]) -> None:
-    """Print a warning for each nominal column with values that the training data did not have.
-
-    Parameters
-    ----------
-    data : Dataset
-        The data.
-    metadata : dict
-        The model's.
-    """
-    from smtl.model.matching import new_values
-
-    for warning in new_values(data, metadata["features"]) if metadata["named_features"] else ():
-        print("Warning:", warning, file=sys.stderr)
-
-
-def open_table(source: str, reading: dict[str, Any], stack: ExitStack) -> Any:
-    """Open a table that is read some rows at a time.
+def is_table_source(source: str, reading: dict[str, Any]) -> bool:
+    """Return whether what a command is given is a table, in a file or a stream.
 
     Parameters
     ----------
@@ -195,36 +133,207 @@ def open_table(source: str, reading: dict[str, Any], stack: ExitStack) -> Any:
         The data; ``-`` for standard input.
     reading : dict
         The options that the user gives.
-    stack : ExitStack
-        What closes the file.
 
     Returns
     -------
-    Table or None
-        None for data that are read as a whole.
+    bool
+        False for named sets and the formats of the field.
     """
-    from smtl import datasets
-    from smtl.datasets.files import opened
-    from smtl.model.tables import open_csv, open_json_lines, open_parquet
+    from smtl.datasets import dataset_names
 
-    layout = {key: reading[key] for key in ("skip", "separator") if reading.get(key) is not None}
-    if reading.get("header"):
-        layout["header"] = False
     if source == STREAM:
-        return open_csv(sys.stdin.buffer, "standard input", **layout)
+        return True
     path = Path(source)
-    if not path.exists() or (source.partition(":")[0] in datasets.dataset_names() and not path.is_file()):
-        return None
-    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".bz2") else path
-    if name.suffix.lower() in (".jsonl", ".ndjson"):
-        stream, _ = stack.enter_context(opened(path))
-        return open_json_lines(stream, path)
-    form = "csv" if layout or name.suffix.lower() in (".csv", ".tsv") else datasets.format_of(path)
-    if form == "parquet":
-        return open_parquet(path)
-    if form != "csv":
-        return None
-    if name.suffix.lower() == ".tsv":
-        layout.setdefault("separator", "\t")
-    stream, _ = stack.enter_context(opened(path))
-    return open_csv(stream, path, **layout)
+    if not path.exists() or (source.partition(":")[0] in dataset_names() and not path.is_file()):
+        return False
+    with one_line_errors():
+        return is_table(source, reading)
+
+
+def read_as_in_training(
+    source: str,
+    reading: dict[str, Any],
+    fitted: Any,
+    metadata: dict[str, Any],
+    *,
+    strict: bool = False,
+    kept: Collection[str] = (),
+) -> tuple[Dataset, Any]:
+    """Return data for a model with their labels, and their features as the model takes them.
+
+    Of a model of a table it tells which columns are missing, and which are passed over.
+
+    Parameters
+    ----------
+    source : str
+        The data.
+    reading : dict
+        The options that the user gives.
+    fitted : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        The model.
+    metadata : dict
+        The model's.
+    strict : bool, default=False
+        Whether a missing column of a table is an error.
+    kept : collection of str
+        Columns that the user has named.
+
+    Returns
+    -------
+    data : Dataset
+        The data, without the columns that are left out now or were in training. Of a model of a table, a table with
+        all of its columns.
+    X : ndarray, CSR matrix or pyarrow.Table
+        Features.
+    """
+    from smtl.model.matching import arranged, as_columns
+    from smtl.model.scores import encoder_of, takes_frames
+
+    told = [*kept, *list_of(reading.get("ignore"))]
+    encoder, task = encoder_of(fitted), (metadata.get("columns") or {}).get("task")
+    if not is_table_source(source, reading):
+        from smtl.model.training import without_columns
+
+        unwanted = {*list_of(reading.get("ignore")), *other_columns(metadata)["ignored"]}
+        data = read_for_model(source, reading | {"ignore": None})
+        data = without_columns(data, unwanted, missing="ignore")
+        with one_line_errors():
+            if encoder is not None:
+                return _completed(as_columns(data, metadata["features"]), metadata, source, strict, told)
+            return data, arranged(data, metadata["features"], metadata["named_features"])
+    from smtl.tables.data import read_table_data, without_header
+    from smtl.tables.matrix import as_matrix
+
+    given = {key: value for key, value in reading.items() if value is not None}
+    for key in {"labels", "ignore"} & set(given):
+        given[key] = list_of(given[key])
+    if "header" in given:
+        given["header"] = False
+    if task and task != "task:":
+        given.setdefault("tasks", task)
+    form = label_form(metadata)
+    if form is not None and not any(key in given for key in LABEL_OPTIONS):
+        given["form"] = form
+    elif not any(key in given for key in LABEL_OPTIONS):
+        given |= _labels_of(source, reading, metadata)
+    for key in ("number", "category", "text", "date", "nominal", "xml"):
+        given.pop(key, None)
+    ignored = [name for name in given.pop("ignore", []) if use_of(name, metadata) is None]
+    with one_line_errors():
+        table = read_table_data(source, **given)
+        if reading.get("header") and encoder is not None:
+            found = without_header(table.X, metadata["features"])
+            table = replace(table, X=found, feature_names=tuple(found.column_names))
+        if encoder is not None:
+            return _completed(table, metadata, source, strict, told)
+        if takes_frames(fitted):
+            missing = [name for name in metadata["features"] if name not in table.X.column_names]
+            if missing:
+                raise CommandError(f"{source}: {_listed(missing)} missing.")
+            return table, table.X.select(metadata["features"])
+        unwanted = {*ignored, *other_columns(metadata)["ignored"]} & set(table.X.column_names)
+        data = as_matrix(replace(table, said={"ignore": tuple(unwanted)}), "one-hot", source)
+        return data, arranged(data, metadata["features"], metadata["named_features"])
+
+
+def _labels_of(source: str, reading: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the label columns of a table by the names of the model's tasks, where it has them all."""
+    from smtl.tables.batches import open_batches
+
+    with one_line_errors(), open_batches(source, **layout_options(reading)) as batches:
+        names = [name for name in metadata["tasks"] if name in batches.names]
+        return {"labels": names} if len(names) == len(metadata["tasks"]) else {}
+
+
+def _completed(
+    data: TableData, metadata: dict[str, Any], source: str, strict: bool, kept: Collection[str]
+) -> tuple[Dataset, Any]:
+    """Return the columns of the training data, missing ones as missing values; tell of these, and of others."""
+    import pyarrow as pa
+
+    from smtl.tables.one_hot import one_hot_columns
+
+    X, features = data.X, metadata["features"]
+    missing = tell_columns(X.column_names, metadata, source, strict=strict, kept=kept)
+    known = [*features, *chain.from_iterable(one_hot_columns(X.column_names, features).values())]
+    there = set(X.column_names)
+    X = X.select([name for name in known if name in there])
+    for name in missing:
+        X = X.append_column(name, pa.nulls(X.num_rows, pa.string()))
+    return replace(data, X=X, feature_names=tuple(X.column_names)), X
+
+
+def tell_columns(
+    names: Sequence[str], metadata: dict[str, Any], source: str, *, strict: bool, kept: Collection[str] = ()
+) -> list[str]:
+    """Tell which columns of the training data are missing, and which are passed over.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns of new data.
+    metadata : dict
+        Of a model of a table.
+    source : str
+        What the data are called.
+    strict : bool
+        Whether a missing column is an error.
+    kept : collection of str
+        Columns that the user has named.
+
+    Returns
+    -------
+    list of str
+        Columns that are missing.
+    """
+    from smtl.datasets.columns import LABEL
+    from smtl.tables.one_hot import one_hot_columns
+
+    used = [entry["column"] for entry in metadata["table"] if entry["read_as"] != "left out"]
+    one_hot = one_hot_columns(names, used)
+    there = set(names)
+    missing = [name for name in used if name not in there and name not in one_hot]
+    labels = [f"{LABEL}{name}" for name in metadata["tasks"]]  # as `smtl convert` writes them
+    known = {*metadata["features"], *set.union(*other_columns(metadata).values()), *labels, *kept}
+    known.update(*one_hot.values())
+    extra = [name for name in names if name not in known]
+    if missing and (strict or len(missing) == len(used)):
+        found = f"; {_listed(extra)} not in the training data" if extra else ""
+        raise CommandError(
+            f"{source}: the columns must be those of the training data, but {_listed(missing)} missing{found}."
+        )
+    if missing:
+        print(f"Warning: {_listed(missing)} missing, and taken as missing values.", file=sys.stderr)
+    if extra:
+        print(f"Note: {_listed(extra)} not in the training data, and passed over.", file=sys.stderr)
+    return missing
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"{'columns' if len(names) > 1 else 'column'} {shown} {'are' if len(names) > 1 else 'is'}"
+
+
+def tell_new_values(data: Dataset, fitted: Any, metadata: dict[str, Any]) -> None:
+    """Print a warning for each nominal column with values that the training data did not have.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    fitted : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        The model.
+    metadata : dict
+        The model's.
+    """
+    from smtl.model.matching import new_values
+    from smtl.model.scores import encoder_of
+    from smtl.tables.data import TableData
+
+    encoder = encoder_of(fitted)
+    if encoder is not None:
+        found = encoder.new_values(data.X) if isinstance(data, TableData) else []
+    else:
+        found = new_values(data, metadata["features"]) if metadata["named_features"] else []
+    for warning in found:
+        print("Warning:", warning, file=sys.stderr)

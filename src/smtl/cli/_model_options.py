@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from smtl.cli._errors import CommandError
-from smtl.cli._reading import one_line_errors, read_data
+from smtl.cli._reading import list_of, one_line_errors, read_data
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,16 +18,19 @@ if TYPE_CHECKING:
 __all__ = [
     "Json",
     "Model",
+    "Strict",
     "figure",
     "interval",
     "list_of",
     "plain_table",
     "read_for_model",
     "read_saved",
+    "told",
     "writing_errors",
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Of tables: a missing column is an error.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that smtl fit has written.")]
 
 
@@ -37,13 +38,18 @@ def read_saved(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return a model and its metadata, or end the command with one line."""
     with one_line_errors():
         from smtl.model.persistence import read_model
+        from smtl.model.scores import encoder_of
 
         if not path.exists():
             raise CommandError(f"{str(path)!r} must be a model's file, got no such file; smtl fit makes one.")
-        return read_model(path)
+        fitted, metadata = read_model(path)
+    encoder = encoder_of(fitted)
+    if encoder is not None:  # a model that was saved in Python says nothing else of its columns
+        metadata["table"] = encoder.columns_
+    return fitted, metadata
 
 
-def read_for_model(source: str, reading: dict[str, Any], ignored: Collection[str] = ()) -> Dataset:
+def read_for_model(source: str, reading: dict[str, Any]) -> Dataset:
     """Return data for a model: nominal features one-hot, of named sets as well, which have numbers for them by default.
 
     Examples
@@ -55,18 +61,7 @@ def read_for_model(source: str, reading: dict[str, Any], ignored: Collection[str
 
     if reading.get("nominal") is None and source.partition(":")[0] in dataset_names():
         reading = reading | {"nominal": "one-hot"}
-    return read_data(source, reading, ignored)
-
-
-def list_of(names: str | None) -> list[str]:
-    """Return names that have commas between them.
-
-    Examples
-    --------
-    >>> list_of('id, "last, first"')
-    ['id', 'last, first']
-    """
-    return next(csv.reader([names], skipinitialspace=True)) if names else []
+    return read_data(source, reading)
 
 
 def plain_table() -> Table:
@@ -99,6 +94,17 @@ def interval(entry: dict[str, Any], measure: str) -> str:
     low_high = entry.get(f"{measure}_interval")
     text = figure(entry[measure])
     return text if low_high is None else f"{text} ({low_high[0]:.3f}-{low_high[1]:.3f})"
+
+
+def told(facts: dict[str, Any], words: dict[str, str]) -> str:
+    """Return what is known, in words; a model need not know all of it.
+
+    Examples
+    --------
+    >>> told({"name": "songs.csv", "rows": 1200}, {"name": "{}", "rows": "{:,} rows", "checksum": "{}"})
+    'songs.csv, 1,200 rows'
+    """
+    return ", ".join(text.format(facts[key]) for key, text in words.items() if facts.get(key) is not None)
 
 
 def writing_errors(out: Path | str, error: OSError) -> CommandError:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from itertools import chain, count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtl.cli._model_options import writing_errors
-from smtl.cli._reading import one_line_errors
+from smtl.cli._reading import list_of, one_line_errors
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from smtl.datasets import Dataset
     from smtl.model.training import Settings
 
-__all__ = ["save", "summary_of"]
+__all__ = ["rows_path", "save", "save_rows", "summary_of"]
 
 
 def summary_of(
@@ -27,7 +25,6 @@ def summary_of(
     settings: Settings,
     result: dict[str, Any] | None,
     reading: dict[str, Any],
-    ignored: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what is to be known about a model, plain JSON: the metadata of its file.
 
@@ -45,8 +42,6 @@ def summary_of(
         What `smtl.model.evaluation.evaluate` says of the rows that were held out.
     reading : dict
         The options that the data were read with.
-    ignored : sequence of str, default=()
-        Columns of the source that were left out.
 
     Returns
     -------
@@ -54,14 +49,18 @@ def summary_of(
         Data, columns, training and scores.
     """
     from smtl.datasets.checksum import checksum
+    from smtl.model.scores import encoder_of
     from smtl.model.training import named_labels, targets_of
 
     final = model[-1]
     n, d = data.X.shape
     names = named_labels(data)[1]
     n_pos, n_neg = targets_of(data).counts()
+    form = getattr(data, "form", None)
     prefix = reading.get("prefix") or "label:"
     labels = data.label_names or names  # the tasks are others where each has rows of its own
+    columns = form.columns if form is not None else [*labels, *(f"{prefix}{name}" for name in labels)]
+    encoder = encoder_of(model)
     tested = [{}] * len(names) if result is None else result["tasks"]
     tasks = [
         {
@@ -78,12 +77,12 @@ def summary_of(
     return {
         "data": {"name": source, "rows": n, "features": d, "checksum": checksum(data)},
         "columns": {
-            "labels": [*labels, *(f"{prefix}{name}" for name in labels)],
-            "class": reading.get("class_column"),
-            "task": (reading.get("tasks") or "task:") if data.tasks is not None else None,
-            "ignored": list(ignored),
-            "reading": _as_read(reading, data),
+            "labels": list(columns),
+            "task": _task_column(data, reading),
+            "ignored": list_of(reading.get("ignore")),
         },
+        **({} if encoder is None else {"table": encoder.columns_}),
+        **({} if form is None else {"labels": form.to_json()}),
         "training": {
             **_settings(settings),
             "rows": n - (0 if result is None else result["rows"]),
@@ -94,10 +93,19 @@ def summary_of(
     }
 
 
+def _task_column(data: Dataset, reading: dict[str, Any]) -> str | None:
+    """Return the column that says each row's task."""
+    if data.tasks is None:
+        return None
+    return getattr(data, "task_column", None) or reading.get("tasks") or "task:"
+
+
 def _settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that matter for the kind of model."""
     other = ("metric", "penalty", "C", "n_values", "scale") if settings.model == "ensemble" else ("preset",)
-    return {key: value for key, value in asdict(settings).items() if key not in other}
+    unset = [key for key in ("costs", "calibration") if getattr(settings, key) is None]
+    kept = {key: value for key, value in asdict(settings).items() if key not in (*other, *unset)}
+    return kept if settings.scoring is not None else {key: kept[key] for key in kept if key != "scoring"}
 
 
 def _of_tasks(final: Any) -> list[dict[str, Any]]:
@@ -125,17 +133,6 @@ def _of_training(final: Any) -> dict[str, Any]:
     }
 
 
-def _as_read(reading: dict[str, Any], data: Dataset) -> dict[str, Any]:
-    """Return the options that tell what columns are, the labels by name where they were told by their number."""
-    kept = ("labels", "prefix", "class_column", "tasks", "categorical")
-    given = {key: reading[key] for key in kept if reading.get(key) is not None}
-    if reading.get("last") is not None and data.label_names:
-        buffer = io.StringIO()
-        csv.writer(buffer).writerow(data.label_names)
-        given["labels"] = buffer.getvalue().strip()
-    return given
-
-
 def save(model: Any, data: Dataset, out: Path, summary: dict[str, Any]) -> None:
     """Save a model; what goes wrong is one line.
 
@@ -159,3 +156,65 @@ def save(model: Any, data: Dataset, out: Path, summary: dict[str, Any]) -> None:
             save_model(model, out, feature_names=data.feature_names, task_names=names, metadata=summary)
         except OSError as error:
             raise writing_errors(out, error) from error
+
+
+def rows_path(data: Dataset, out: Path, source: str) -> Path:
+    """Return where the rows of the test are kept: beside the model.
+
+    A file that is there is left alone, unless it has the test rows of the model that is written over.
+
+    Parameters
+    ----------
+    data : Dataset
+        All rows.
+    out : Path
+        The model's file.
+    source : str
+        What the data are called.
+
+    Returns
+    -------
+    Path
+        The file: CSV for a table of CSV or Excel, Parquet for another table, else CSV, or svmlight for sparse rows.
+    """
+    import scipy.sparse as sp
+
+    from smtl.model import model_metadata
+    from smtl.tables.data import TableData, file_form
+
+    form = file_form(data) if isinstance(data, TableData) else "svm" if sp.issparse(data.X) else "csv"
+    earlier = None
+    with suppress(OSError, ValueError):
+        earlier = model_metadata(out).get("test_rows")
+    for end in chain([""], (f"-{k}" for k in count(2))):
+        path = out.with_name(f"{out.stem}-test{end}.{form}")
+        if not path.exists() or (path.name == earlier and path.resolve() != Path(source).resolve()):
+            return path
+    raise AssertionError
+
+
+def save_rows(data: Dataset, rows: Any, path: Path) -> None:
+    """Save some of the rows, as they came; what goes wrong is one line.
+
+    Parameters
+    ----------
+    data : Dataset
+        All rows.
+    rows : ndarray of int
+        Which.
+    path : Path
+        The file, see `rows_path`.
+    """
+    from smtl.datasets import write
+    from smtl.model.training import rows_of
+    from smtl.tables.data import TableData, write_table_data
+
+    part = rows_of(data, rows)
+    with one_line_errors():
+        try:
+            if isinstance(part, TableData):
+                write_table_data(part, path)
+            else:
+                write(part, path)
+        except OSError as error:
+            raise writing_errors(path, error) from error

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
+import sqlite3
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtl.cli._errors import CommandError
+from smtl.cli._guard import files_of, guard
+from smtl.cli._model_options import writing_errors
+from smtl.cli._output import clean_console
 
 if TYPE_CHECKING:
     from smtl.experiments import Study
 
-__all__ = ["chosen_methods", "missing_data", "run_study", "told_apart"]
+__all__ = ["chosen_methods", "guard_study", "missing_data", "run_study", "told_apart"]
 
 
 def chosen_methods(given: Sequence[str]) -> list[str]:
@@ -51,6 +55,28 @@ def chosen_methods(given: Sequence[str]) -> list[str]:
             family = [word]
         names.update(dict.fromkeys(family))
     return list(names or dict.fromkeys(method_names()))
+
+
+def guard_study(datasets: Iterable[str], out: Path, reading: dict[str, Any] | None = None) -> None:
+    """Refuse data among the files that a study writes.
+
+    Parameters
+    ----------
+    datasets : iterable of str
+        Names or files, perhaps with an imbalance.
+    out : Path
+        The folder of the study.
+    reading : dict, optional
+        The options that tables are read with.
+
+    Examples
+    --------
+    >>> guard_study(["digits"], Path("study"))
+    """
+    files = [file for name in datasets for file in files_of(name, reading)]
+    own = [out / name for name in ("runs.sqlite", "runs.csv", "report.html")]
+    own += [path for folder in ("tables", "data") for path in sorted((out / folder).glob("*"))]
+    guard(files, own, "copy it to another folder first")
 
 
 def told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -142,7 +168,7 @@ def run_study(
     also : sequence of (datasets, methods)
         What else to run.
     """
-    from rich.console import Console
+    from rich.markup import escape
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -154,7 +180,7 @@ def run_study(
 
     from smtl.experiments import Run, StudyError, compare
 
-    console = Console(stderr=True, highlight=False)
+    console = clean_console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -172,10 +198,11 @@ def run_study(
     def tell(run: Run, result: dict[str, Any], done: int, _: int) -> None:
         words = f"{run.dataset} {run.method} split {run.split}"
         if "error" in result:
-            console.print(f"Failed: {words}: {' '.join(result['error'].split())[:300]}", soft_wrap=True)
+            why = " ".join(result["error"].split())[:300]
+            console.print(f"Failed: {words}: {why}", markup=False, soft_wrap=True)
         elif not console.is_terminal:
             print(f"{before + done} of {total}: {words}, {result['fit_seconds']:.1f} s", file=sys.stderr, flush=True)
-        bar.update(task, completed=before + done, description=words)
+        bar.update(task, completed=before + done, description=escape(words))
 
     try:
         with bar:
@@ -186,13 +213,30 @@ def run_study(
                 bar.update(task, completed=before)
     except StudyError as error:
         raise CommandError(str(error)) from error
+    except sqlite3.Error as error:
+        raise _of_store(out, error) from error
+    except OSError as error:
+        raise writing_errors(error.filename or out, error) from error
     except KeyboardInterrupt:
         print(f"Interrupted. {out} keeps what is done; the same command goes on from there.", file=sys.stderr)
         raise
-    _write_report(out, datasets)
+    try:
+        _write_report(out, datasets)
+    except sqlite3.Error as error:
+        raise _of_store(out, error) from error
+    except OSError as error:
+        raise writing_errors(error.filename or out, error) from error
+
+
+def _of_store(out: Path, error: sqlite3.Error) -> CommandError:
+    """Return the error for a store that cannot be written: what it holds is not touched by that."""
+    return CommandError(
+        f"cannot write {str(out / 'runs.sqlite')!r}: {error}. It keeps what is done; the same command goes on there."
+    )
 
 
 def _write_report(out: Path, datasets: Sequence[str]) -> None:
+    from smtl.cli._study_tables import print_scores
     from smtl.experiments import Results, Store
     from smtl.experiments.report import write_report
 
@@ -204,6 +248,7 @@ def _write_report(out: Path, datasets: Sequence[str]) -> None:
     page = write_report(
         plain, out, settings=settings, imbalance=Results.of(skewed) if skewed else None, command=command
     )
+    print_scores(plain)
     failed = sum(row["status"] == "failed" for row in rows)
     print(
         f"{len(rows) - failed} runs{f', {failed} failed' if failed else ''}. Report: {page}, tables: {out / 'tables'}"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from smtl.cli._errors import CommandError
+from smtl.cli._reading import with_reading_options
 
 __all__ = ["compare"]
 
 
+@with_reading_options
 def compare(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Named sets (see smtl datasets), or files.")],
+    reading: dict[str, Any],
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,12 +37,14 @@ def compare(
 ) -> None:
     """Compare methods on data sets, and write a report.
 
-    Every method gets the same splits, scaled features, and its own search for C.
+    Every method gets the same splits, the same scaled features, and its own search for C.
+    The options tell how tables are to be read.
     Killed at any moment, the same command goes on where it was.
 
     Example: smtl compare digits --methods smtl,br --splits 3 --jobs 2 --out study
     """
-    from smtl.cli._study import chosen_methods, missing_data, run_study, told_apart
+    from smtl.cli._study import chosen_methods, guard_study, missing_data, run_study, told_apart
+    from smtl.cli._study_tables import prepared_tables, that_take_missing
     from smtl.experiments import Study
 
     if methods:
@@ -52,6 +57,9 @@ def compare(
         raise typer.BadParameter(str(error)) from error
     if not data:
         raise CommandError("Which data? Name at least one set (see smtl datasets) or file before --methods.")
+    guard_study(data, out, reading)
+    data = prepared_tables(data, reading, out)
     for reason in missing_data(data).values():
         raise CommandError(reason)
+    names = that_take_missing(names, data)
     run_study(data, names, out, study=study, n_splits=splits, n_jobs=jobs, retry=retry)

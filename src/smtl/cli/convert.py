@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from smtl.cli._errors import CommandError
-from smtl.cli._reading import one_line_errors, read_data, with_reading_options
+from smtl.cli._guard import files_of, guard
+from smtl.cli._model_options import writing_errors
+from smtl.cli._reading import one_line_errors, read_matrix, with_reading_options
 from smtl.cli._writable import check_writable
 
 __all__ = ["convert"]
@@ -30,15 +31,18 @@ def convert(
 
     Example: smtl convert yeast.arff yeast.csv
     """
-    check_writable(out, advice="choose another OUT")
-    if out.exists() and Path(source).exists() and out.samefile(source):
-        raise CommandError(f"cannot write {str(out)!r}: it is the file to be converted; choose another OUT.")
-
     from smtl.datasets import write
+    from smtl.datasets.files import stem
 
-    data = read_data(source, reading)
+    check_writable(out, advice="choose another OUT")
+    names = [out.with_name(f"{stem(out)}.xml")] if ".arff" in out.suffixes[-2:] else []
+    guard(files_of(source, reading), [out, *names], "choose another OUT")
+    data = read_matrix(source, reading)
     with one_line_errors():
-        write(data, out)
+        try:
+            write(data, out)
+        except OSError as error:
+            raise writing_errors(out, error) from error
     n, d = data.X.shape
     tasks = f"{data.Y.shape[1]} labels" if data.tasks is None else f"{len(set(data.tasks.tolist()))} tasks"
     print(f"Wrote {out}: {n} rows, {d} features, {tasks}.")

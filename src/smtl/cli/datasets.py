@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from smtl.cli._errors import CommandError
-from smtl.cli._reading import read_data, with_reading_options
+from smtl.cli._guard import files_of, guard
+from smtl.cli._model_options import writing_errors
+from smtl.cli._output import clean_console
+from smtl.cli._reading import read_matrix, with_reading_options
 from smtl.cli._writable import check_writable
 
 if TYPE_CHECKING:
@@ -52,9 +54,7 @@ def _list(context: typer.Context, json: Json = False) -> None:
     if json:
         print(to_json.dumps(entries, indent=2))
         return
-    from rich.console import Console
-
-    _print_list(Console(highlight=False), entries)
+    _print_list(clean_console(), entries)
 
 
 def _print_list(console: Console, entries: list[dict[str, Any]]) -> None:
@@ -140,7 +140,8 @@ def _show(
         out = Path(f"smtl-{_NOT_IN_A_NAME.sub('-', name.partition('.')[0])}.png")
     if out is not None:
         check_writable(out, SUFFIXES)
-    data = read_data(source, reading)
+    guard(files_of(source, reading), [] if out is None else [out], "choose another with --out")
+    data = read_matrix(source, reading)
     counts = count(data)
     if out is not None:
         from smtl.cli._labels_figure import draw_labels
@@ -149,14 +150,12 @@ def _show(
         try:
             draw_labels(out, title, counts)
         except OSError as error:
-            raise CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.") from error
+            raise writing_errors(out, error) from error
     summary = _summary(name, data, counts)
     if json:
         print(to_json.dumps(summary | {"picture": None if out is None else str(out)}, indent=2))
         return
-    from rich.console import Console
-
-    _print(Console(highlight=False), data, counts, summary)
+    _print(clean_console(), data, counts, summary)
     print(f"{'Picture:':<18}{out}")
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import typer
 
 from smtl.cli._errors import CommandError
+from smtl.cli._output import clean_console
 from smtl.cli._writable import check_writable
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ def demo(
     for suffix in _BESIDE:
         check_writable(out.with_suffix(suffix))
 
-    from rich.console import Console
-
-    console, status = Console(highlight=False), Console(stderr=True, highlight=False)
+    console, status = clean_console(), clean_console(stderr=True)
     with status.status("Loading scikit-learn"):
         from smtl.cli._figure import draw
 
@@ -194,7 +193,7 @@ def _keep(model: Any, data: Dataset, test: Rows, out: Path, seed: int) -> None:
     final, rest = model[-1], rows_of(data, test)
     final.set_params(verbose=0)
     scores = task_scores(model, rest.X)
-    result = evaluate(targets_of(rest), scores, answers_of(scores, final._kind), draws=0)
+    result = evaluate(targets_of(rest), scores, answers_of(scores, final), draws=0)
     settings = Settings(seed=seed, jobs=final.n_jobs, model="ensemble", preset=final.preset)
     summary = summary_of(model, data, "digits", settings, result, {})
     save(model, data, out.with_suffix(_MODEL), summary)

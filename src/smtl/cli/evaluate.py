@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smtl.cli._guard import files_of, guard
 from smtl.cli._model_data import check_ignored, read_as_in_training, tell_new_values
-from smtl.cli._model_options import Json, Model, figure, interval, list_of, plain_table, read_saved
+from smtl.cli._model_options import Json, Model, Strict, figure, interval, plain_table, read_saved
+from smtl.cli._output import clean_console
 from smtl.cli._reading import one_line_errors, with_reading_options
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def evaluate(
         int, typer.Option("--bootstrap", min=0, metavar="NUMBER", help="Draws for the intervals; 0 for none.")
     ] = 1000,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For the draws.")] = 0,
-    ignore: Annotated[str | None, typer.Option(metavar="NAMES", help="Columns that are no features.")] = None,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """Judge a model on data with labels, with 95 % intervals.
@@ -35,36 +37,34 @@ def evaluate(
 
     Example: smtl evaluate songs.skops test.csv --labels calm,sad
     """
+    guard([model, *files_of(source, reading)])
     fitted, metadata = read_saved(model)
-    check_ignored(list_of(ignore), metadata)
-    data = read_as_in_training(source, reading, metadata, list_of(ignore))
+    check_ignored(reading, metadata)
+    data, X = read_as_in_training(source, reading, fitted, metadata, strict=strict)
 
     from smtl.datasets.checksum import checksum
     from smtl.model.evaluation import evaluate as judge
-    from smtl.model.matching import arranged
     from smtl.model.scores import answers_of, classifier_of, task_scores
     from smtl.model.training import check_finite, targets_for
 
     with one_line_errors():
         check_finite(data)
-        X = arranged(data, metadata["features"], metadata["named_features"])
         truth = targets_for(data, metadata["tasks"], classifier_of(fitted))
         scores = task_scores(fitted, X, data.tasks if metadata["kind"] == "tasks" else None)
-        result = judge(truth, scores, answers_of(scores, metadata["kind"]), draws=draws, seed=seed)
+        result = judge(truth, scores, answers_of(scores, classifier_of(fitted)), draws=draws, seed=seed)
     result["tasks"] = [{"name": name, **task} for name, task in zip(metadata["tasks"], result["tasks"], strict=True)]
-    tell_new_values(data, metadata)
+    tell_new_values(data, fitted, metadata)
     trained = metadata.get("data") or {}
     seen = checksum(data) == trained.get("checksum")
     if json:
         known = {"model": str(model), "data": source, "training_data": seen, "bootstrap": draws}
         print(to_json.dumps(known | result, indent=2, ensure_ascii=False))
         return
-    from rich.console import Console
-
-    _print(Console(highlight=False), result, draws)
+    _print(clean_console(), result, draws)
     if seen:
         n = (metadata.get("training") or {}).get("rows")
-        print(f"\nThese are the data that the model was made of: {n:,} of the rows it has learnt from.")
+        some = "it has learnt from them" if n is None else f"{n:,} of the rows it has learnt from"
+        print(f"\nThese are the data that the model was made of: {some}.")
 
 
 def _print(console: Console, result: dict[str, Any], draws: int) -> None:

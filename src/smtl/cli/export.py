@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._guard import guard
 from smtl.cli._model_options import Json, Model, read_saved, writing_errors
 from smtl.cli._reading import one_line_errors
 from smtl.cli._writable import check_writable
@@ -47,8 +47,7 @@ def export(
     fitted, metadata = read_saved(model)
     out = model.with_suffix(f".{to}") if out is None else out
     check_writable(out, advice="choose another with -o")
-    if out.exists() and out.samefile(model):
-        raise CommandError(f"cannot write {str(out)!r}: it is the model; choose another with -o.")
+    guard([model], [out])
 
     from smtl.model.archive import write_whole
 

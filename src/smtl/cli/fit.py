@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smtl.cli._choices import NamedChoices, check_metric_name, check_penalty_name
+from smtl.cli._columns import print_columns, tell_reading
+from smtl.cli._cuts import costs_of, threshold_of
+from smtl.cli._errors import CommandError
+from smtl.cli._fit_folder import LargeSettings, fit_folder, is_large, print_folder
 from smtl.cli._fit_table import named_results, print_tasks
-from smtl.cli._model_options import Json, list_of, read_for_model
+from smtl.cli._guard import files_of, guard
+from smtl.cli._model_options import Json, read_for_model
+from smtl.cli._output import clean_console
 from smtl.cli._reading import as_flags, one_line_errors, with_reading_options
-from smtl.cli._saving import save, summary_of
+from smtl.cli._saving import rows_path, save, save_rows, summary_of
 from smtl.cli._writable import check_writable
 
 if TYPE_CHECKING:
@@ -30,7 +36,6 @@ SETTINGS = {"cls": NamedChoices}
 
 LARGE = 60_000_000  # bytes of a model's file from which on it is told how to make it smaller
 
-_THRESHOLDS = ("auto", "per-task", "shared", "smoothed")
 _MODELS = ("ensemble", "linear")
 _PRESETS = ("fast", "balanced", "best")
 
@@ -57,8 +62,17 @@ def _check_C(text: str | None) -> str | None:
 
 def _check_threshold(text: str | None) -> str | None:
     if text is not None:
-        _number(text, _THRESHOLDS, "--threshold")
+        threshold_of(text)
     return text
+
+
+def _check_calibration(name: str | None) -> str | None:
+    return None if name is None else _one_of(name, ("logistic", "isotonic"), "--calibration")
+
+
+def _check_costs(texts: list[str] | None) -> list[str] | None:
+    costs_of(texts or [])
+    return texts
 
 
 def _number(text: str, names: tuple[str, ...], option: str, positive: bool = False) -> str | float:
@@ -98,6 +112,14 @@ def fit(
             help="Of an ensemble: how much is tried. [default: balanced]",
         ),
     ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What you are judged by: f1_macro, f1_micro, roc_auc, a metric of smtl's or a scorer of "
+            "scikit-learn's. [default: f1_macro]",
+        ),
+    ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -134,13 +156,29 @@ def fit(
         typer.Option(
             callback=_check_threshold,
             metavar="NAME|NUMBER",
-            help="The cut: auto, per-task, shared, smoothed, or a number. [default: auto]",
+            help="The cut: auto, per-task, shared, smoothed, or a number; 'recall>=0.9', 'precision>=0.8': the best "
+            "that keeps this on new rows; at-least-one, at-most-3, top-2: so many labels a row. [default: auto]",
+        ),
+    ] = None,
+    costs: Annotated[
+        list[str] | None,
+        typer.Option(
+            callback=_check_costs,
+            metavar="MISS:FALSE",
+            help="What a miss and a false alarm cost, 5:1 for example; of one label NAME=5:1, which may be repeated.",
+        ),
+    ] = None,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            callback=_check_calibration,
+            metavar="logistic|isotonic",
+            help="Of a linear model: make probabilities of its scores, whatever it is trained on.",
         ),
     ] = None,
     test_size: Annotated[
         float, typer.Option(min=0, max=1, metavar="SHARE", help="Rows to keep for the test; 0 trains on all.")
     ] = 0.25,
-    ignore: Annotated[str | None, typer.Option(metavar="NAMES", help="Columns that are no features.")] = None,
     scale: Annotated[
         bool | None, typer.Option("--scale/--no-scale", help="Of a linear model: put features on one scale.")
     ] = None,
@@ -148,31 +186,77 @@ def fit(
         bool,
         typer.Option("--compare/--no-compare", help="Of an ensemble: show logistic regression and a forest beside it."),
     ] = True,
+    save_test: Annotated[
+        bool | None,
+        typer.Option(
+            "--save-test/--no-save-test",
+            help="Keep the rows of the test in a file beside the model. [default: of files, not of named sets]",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For splits and folds.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Threads.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a folder of Parquet: the Dask scheduler whose workers do the work."),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Of a folder of Parquet: where passes are kept, so that a stopped fit can go on."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Train a model, test it on rows kept for that, and save it.
 
-    Missing features are filled, features scaled, nominal columns one-hot; all of that is part of the model.
+    Columns of a table are found to be numbers, categories, text or dates; what becomes of them is part of the model.
+    A folder of Parquet, or a Parquet file larger than memory, is read batch by batch for a linear model.
 
     Example: smtl fit songs.csv --labels calm,sad -o songs.skops
     """
     check_writable(out, advice="choose another with -o")
-    of_linear = {"--metric": metric, "--penalty": penalty, "--C": C, "--values": values, "--[no-]scale": scale}
+    guard(files_of(source, reading), [out])
+    if scoring is not None and C not in (None, "cv"):
+        raise typer.BadParameter(f"--scoring goes with --C cv, got --C {C}.")
+    large = is_large(source) or cluster is not None or checkpoint is not None
+    if large and (costs or calibration):
+        raise typer.BadParameter("--costs and --calibration do not go with folders, --cluster and --checkpoint.")
+    model = "linear" if large else model
+    of_linear = {
+        "--calibration": calibration,
+        "--metric": metric,
+        "--penalty": penalty,
+        "--C": C,
+        "--values": values,
+        "--[no-]scale": scale,
+    }
     _check_together(model, preset, of_linear)
     if C not in (None, "cv") and (cv is not None or values is not None):
         raise typer.BadParameter(f"--cv and --values go with --C cv, got --C {C}.")
     if reading.get("nominal") == "ordinal":
         raise typer.BadParameter("--nominal ordinal does not go with fit: the numbers could differ in other files.")
 
-    from rich.console import Console
-
-    console, status = Console(highlight=False), Console(stderr=True, highlight=False)
+    console, status = clean_console(), clean_console(stderr=True)
+    cut = None if threshold is None else threshold_of(threshold)
+    if large:
+        weight = _number(C or "auto", ("cv", "auto"), "--C", positive=True)
+        of_folder = LargeSettings(
+            metric or "log",
+            penalty or "l21",
+            weight,
+            cv or 5,
+            values or 20,
+            cut,
+            scale is not False,
+            seed,
+            jobs,
+            scoring,
+        )
+        print_folder(console, fit_folder(source, reading, of_folder, out, status, cluster, checkpoint), out, json=json)
+        return
     with status.status("Reading the data") if status.is_terminal else nullcontext():
         from smtl.model.training import Settings, check_data
 
-        cut = None if threshold is None else _number(threshold, _THRESHOLDS, "--threshold")
         settings = Settings(
             metric or "f1",
             penalty or "l21",
@@ -185,19 +269,35 @@ def fit(
             jobs,
             model,
             preset or "balanced",
+            scoring,
+            costs_of(costs or []),
+            calibration,
         )
-        data = read_for_model(source, reading, list_of(ignore))
+        data = read_for_model(source, reading)
+        if scale is not None and hasattr(data, "said"):
+            raise CommandError("--[no-]scale goes with matrices; columns of a table are always put on one scale.")
         with one_line_errors():
             check_data(data)
-    fitted, result, rivals = _train(data, settings, test_size, status, compare=compare)
-    summary = summary_of(fitted, data, source, settings, result, reading, list_of(ignore))
+    if status.is_terminal:  # who waits sees at once how the data were read
+        tell_reading(status, data)
+    fitted, result, rivals, test = _train(data, settings, test_size, status, compare=compare)
+    summary = summary_of(fitted, data, source, settings, result, reading)
     if rivals:
         summary["scores"]["rivals"] = named_results(rivals, summary["scores"]["tasks"])
+    kept = None
+    if len(test) and (Path(source).is_file() if save_test is None else save_test):
+        kept = rows_path(data, out, source)
+        summary["test_rows"] = kept.name
     save(fitted, data, out, summary)
+    if kept is not None:
+        save_rows(data, test, kept)
     if json:
-        print(to_json.dumps({"model": str(out), **summary}, indent=2, ensure_ascii=False))
+        files = {"model": str(out)} | ({"test_rows": str(kept)} if kept else {})
+        print(to_json.dumps(files | {k: v for k, v in summary.items() if k not in files}, indent=2, ensure_ascii=False))
     else:
-        _print(console, summary, source, out, reading)
+        if not status.is_terminal:
+            tell_reading(console, data)
+        _print(console, summary, source if kept is None else str(kept), out, reading)
 
 
 def _check_together(model: str, preset: str | None, of_linear: dict[str, Any]) -> None:
@@ -211,8 +311,8 @@ def _check_together(model: str, preset: str | None, of_linear: dict[str, Any]) -
 
 def _train(
     data: Dataset, settings: Settings, test_size: float, status: Console, *, compare: bool
-) -> tuple[Any, dict[str, Any] | None, dict[str, Any]]:
-    """Return the fitted pipeline, what it scores on the rows that were held out, and what rivals score on them."""
+) -> tuple[Any, dict[str, Any] | None, dict[str, Any], Any]:
+    """Return the fitted pipeline, what it and its rivals score on the rows held out, and the numbers of these."""
     import scipy.sparse as sp
     from threadpoolctl import threadpool_limits
 
@@ -226,7 +326,8 @@ def _train(
     with one_line_errors(), telling_warnings(), threadpool_limits(settings.jobs):
         train, test = hold_out(data, test_size, settings.seed)
         part = rows_of(data, train)
-        model = make_model(settings, sparse=sp.issparse(data.X), verbose=int(status.is_terminal))
+        verbose, said = int(status.is_terminal), getattr(data, "said", None)
+        model = make_model(settings, sparse=sp.issparse(data.X), columns=said, verbose=verbose)
         # An ensemble has a bar of its own.
         with nullcontext() if ensemble else showing_fit(status, model[-1].tol):
             model.fit(part.X, named_labels(part)[0], classifier__tasks=part.tasks)
@@ -234,18 +335,20 @@ def _train(
             raise KeyboardInterrupt  # the search keeps what it has; a model that is asked for is whole or not there
         model[-1].set_params(verbose=0)
         if not len(test):
-            return model, None, {}
+            return model, None, {}, test
         rest = rows_of(data, test)
         scores = task_scores(model, rest.X, rest.tasks)
-        result = evaluate(targets_of(rest), scores, answers_of(scores, model[-1]._kind), draws=0)
+        result = evaluate(targets_of(rest), scores, answers_of(scores, model[-1]), draws=0)
         if not (ensemble and compare):
-            return model, result, {}
+            return model, result, {}, test
         with status.status("Logistic regression and a forest, to compare") if status.is_terminal else nullcontext():
-            return model, result, rival_results(part, rest, settings)
+            return model, result, rival_results(part, rest, settings), test
 
 
 def _print(console: Console, summary: dict[str, Any], source: str, out: Path, reading: dict[str, Any]) -> None:
-    """Print a line for each task, the figures of the whole, and what to do next."""
+    """Print what became of the columns, a line for each task, the figures of the whole, and what to do next."""
+    if summary.get("table"):
+        print_columns(console, summary["table"])
     lines = print_tasks(console, summary)
     size = out.stat().st_size
     lines["Model"] = f"{out}, {size / 1e6:.1f} MB"
@@ -253,6 +356,10 @@ def _print(console: Console, summary: dict[str, Any], source: str, out: Path, re
         lines["Model"] += "; --preset fast makes it smaller, and --model linear much smaller"
     for name, value in lines.items():
         console.print(f"{name + ':':<18}{value}", markup=False, soft_wrap=True)
+    if summary.get("test_rows"):
+        lines_of_test = f"{'Test rows:':<18}{source}, which the model has not seen"
+        console.print(lines_of_test, markup=False, soft_wrap=True)
+        reading = {key: value for key, value in reading.items() if key in ("header", "labels", "last", "class_column")}
     model, data = shlex.quote(str(out)), shlex.quote(source) + as_flags(reading)
     console.print("\nNext:", soft_wrap=True)
     for command in (

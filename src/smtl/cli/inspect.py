@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smtl.cli._columns import print_columns
+from smtl.cli._guard import files_of, guard
 from smtl.cli._inspect_ensemble import description, print_description
 from smtl.cli._model_data import read_as_in_training
-from smtl.cli._model_options import Json, Model, figure, plain_table, read_saved
+from smtl.cli._model_options import Json, Model, figure, plain_table, read_saved, told
+from smtl.cli._output import clean_console
 from smtl.cli._reading import one_line_errors, with_reading_options
 
 if TYPE_CHECKING:
@@ -39,18 +42,21 @@ def inspect(
 
     Example: smtl inspect songs.skops test.csv --top 10
     """
+    guard([model, *(files_of(source, reading) if source else ())])
     fitted, metadata = read_saved(model)
     linear = hasattr(fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted, "coef_")
     found = _description(fitted, metadata, top) if linear else description(fitted, metadata)
+    if metadata.get("table"):
+        found["columns"] = metadata["table"]
     if source is not None:
         found["importance"] = _importance(fitted, metadata, source, reading, top)
     if json:
         print(to_json.dumps({"model": str(model), **found}, indent=2, ensure_ascii=False))
         return
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = clean_console()
     (_print if linear else print_description)(console, found, str(model))
+    if metadata.get("table"):
+        print_columns(console, metadata["table"])
     if source is not None:
         _print_importance(console, found)
 
@@ -60,14 +66,12 @@ def _importance(
 ) -> dict[str, Any]:
     """Return the features that each task rests on in some data."""
     from smtl.model.importance import permutation_importance
-    from smtl.model.matching import arranged
     from smtl.model.scores import classifier_of
     from smtl.model.training import check_finite, targets_for
 
-    data = read_as_in_training(source, reading, metadata, [])
+    data, X = read_as_in_training(source, reading, fitted, metadata)
     with one_line_errors():
         check_finite(data)
-        X = arranged(data, metadata["features"], metadata["named_features"])
         truth = targets_for(data, metadata["tasks"], classifier_of(fitted))
         tasks = data.tasks if metadata["kind"] == "tasks" else None
         return permutation_importance(fitted, X, truth, metadata["features"], tasks, top=top)
@@ -98,10 +102,10 @@ def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, A
     from sklearn.pipeline import Pipeline
 
     from smtl.model.explain import directions, features_used, that_matter, top_features
-    from smtl.model.scores import classifier_of
+    from smtl.model.scores import classifier_of, names_inside
 
     final = classifier_of(fitted)
-    coef, features, tasks = final.coef_, metadata["features"], metadata["tasks"]
+    coef, features, tasks = final.coef_, names_inside(fitted, metadata["features"]), metadata["tasks"]
     scores = {task["name"]: task for task in (metadata.get("scores") or {}).get("tasks", [])}
     steps = [step for _, step in fitted.steps] if isinstance(fitted, Pipeline) else [fitted]
     penalty = getattr(final, "penalty_", final.penalty)
@@ -154,8 +158,8 @@ def _print(console: Console, found: dict[str, Any], path: str) -> None:
         "Model": path,
         "Made of": " -> ".join(found["steps"]),
         "Written": f"{found['created']} with {versions}",
-        "Data": data and f"{data['name']}: {data['rows']:,} rows, {data['features']:,} features, {data['checksum']}",
-        "Trained on": training and f"{training['rows']:,} rows, {training['test_rows']:,} kept for the test",
+        "Data": told(data, {"name": "{}", "rows": "{:,} rows", "features": "{:,} features", "checksum": "{}"}),
+        "Trained on": told(training, {"rows": "{:,} rows", "test_rows": "{:,} kept for the test"}),
         "Metric, penalty": f"{found['metric']}, {found['penalty']}",
         "C": f"{found['C']:.4g}",
         "Certified gap": None

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json as to_json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from smtl.cli._errors import CommandError
-from smtl.cli._model_data import check_ignored, open_table, read_as_in_training, tell_new_values, use_of
-from smtl.cli._model_options import Json, Model, figure, list_of, read_saved, writing_errors
-from smtl.cli._reading import one_line_errors, with_reading_options
+from smtl.cli._guard import files_of, guard
+from smtl.cli._model_data import (
+    check_ignored,
+    is_table_source,
+    read_as_in_training,
+    tell_new_values,
+    use_of,
+)
+from smtl.cli._model_options import Json, Model, Strict, figure, read_saved, writing_errors
+from smtl.cli._output import clean_console
+from smtl.cli._reading import layout_options, one_line_errors, with_reading_options
 from smtl.cli._writable import check_writable
+from smtl.registry import did_you_mean
 
 __all__ = ["report"]
 
@@ -30,8 +39,8 @@ def report(
     row_id: Annotated[
         str | None, typer.Option("--id", metavar="NAME", help="A column of a table that says what rows are called.")
     ] = None,
-    ignore: Annotated[str | None, typer.Option(metavar="NAMES", help="Columns that are no features.")] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The page's heading.")] = None,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """Write a page about a model on data with labels; any browser shows it, without a network.
@@ -42,14 +51,19 @@ def report(
     Example: smtl report songs.skops test.csv -o report.html
     """
     check_writable(out, (".html", ".htm"), advice="choose another with -o")
-    if out.exists() and any(Path(path).exists() and Path(path).samefile(out) for path in (source, model)):
-        raise CommandError(f"cannot write {str(out)!r}: it is the model or the data; choose another with -o.")
+    guard([model, *files_of(source, reading)], [out])
     with _telling() as tell:
         tell("Reading the data")
         fitted, metadata = read_saved(model)
-        check_ignored(list_of(ignore), metadata)
+        check_ignored(reading, metadata)
         names = None if row_id is None else _column(source, reading, row_id)
-        data = read_as_in_training(source, reading, metadata, [*list_of(ignore), *_ids(row_id, metadata)])
+        if row_id is not None and use_of(row_id, metadata) is None and not metadata.get("table"):
+            reading = reading | {"ignore": ",".join([*filter(None, [reading.get("ignore")]), _quoted(row_id)])}
+        named = [row_id] if row_id else []
+        data, _ = read_as_in_training(source, reading, fitted, metadata, strict=strict, kept=named)
+        kept = getattr(data, "rows", None)
+        if names is not None and kept is not None:
+            names = [names[row] for row in kept]
 
         from smtl.model.report import write_report
 
@@ -66,7 +80,7 @@ def report(
                 )
             except OSError as error:
                 raise writing_errors(out, error) from error
-    tell_new_values(data, metadata)
+    tell_new_values(data, fitted, metadata)
     size = out.stat().st_size
     if json:
         known = {"report": str(out), "bytes": size, "model": str(model), "data": source}
@@ -83,9 +97,7 @@ def report(
 @contextmanager
 def _telling() -> Iterator[Callable[[str], None]]:
     """Show what is being done, on a terminal; elsewhere nothing."""
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False)
+    console = clean_console(stderr=True)
     if not console.is_terminal:
         yield lambda text: None
         return
@@ -93,17 +105,19 @@ def _telling() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def _ids(row_id: str | None, metadata: dict[str, Any]) -> list[str]:
-    """Return the column of the rows' names if it is nothing else: one that the model needs is both."""
-    return [row_id] if row_id is not None and use_of(row_id, metadata) is None else []
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _column(source: str, reading: dict[str, Any], name: str) -> list[str]:
     """Return a column of a table as text."""
-    with ExitStack() as stack, one_line_errors():
-        table = open_table(source, reading, stack)
-        if table is None:
-            raise typer.BadParameter("--id goes with CSV, JSON lines and Parquet.")
-        if name not in table.names:
-            raise CommandError(f"--id must name a column of the data, got {name!r} instead.")
-        return [text or "" for _, texts in table.chunks([], [name]) for text in texts[name]]
+    from smtl.tables.batches import open_batches
+
+    if not is_table_source(source, reading):
+        raise typer.BadParameter("--id goes with tables: CSV, JSON lines, Parquet, Excel.")
+    with one_line_errors(), open_batches(source, **layout_options(reading)) as batches:
+        if name not in batches.names:
+            near = did_you_mean(name, batches.names)
+            raise CommandError(f"--id must name a column of the data, got {name!r} instead{near}.")
+        cells = [cell for table in batches for cell in table.column(name).to_pylist()]
+        return ["" if cell is None else str(cell) for cell in cells]

@@ -51,7 +51,7 @@ def reproduce(
 
     Example: smtl reproduce --quick --out study
     """
-    from smtl.cli._study import chosen_methods, missing_data, run_study
+    from smtl.cli._study import chosen_methods, guard_study, missing_data, run_study
     from smtl.experiments import Study
 
     sets, skewed = list(QUICK_SETS if quick else SETS), [name for name in IMBALANCE_SETS]
@@ -69,6 +69,7 @@ def reproduce(
         study = Study(protocol=protocol, cv=cv or (3 if quick else 5), n_values=values or (5 if quick else 20))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    guard_study(sets, out)
     ratios = [f"{name}@{ratio}" for name in skewed for ratio in RATIOS]
     run_study(
         sets,

@@ -20,7 +20,8 @@ from smtl.datasets.arff_header import Header, read_header
 from smtl.datasets.arff_rows import ArffRows, converter
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import at_most
-from smtl.datasets.files import MOST_BYTES, Source, stem, text_blocks
+from smtl.datasets.files import Source, stem, text_blocks
+from smtl.datasets.limits import most_bytes
 from smtl.datasets.nominal import Nominal, check_nominal, encode
 
 __all__ = ["read_arff"]
@@ -68,7 +69,7 @@ def read_arff(
     for line, text in rest:
         table.add(line, text)
     T = table.finish(header.line)
-    limit = MOST_BYTES if max_bytes is None else max_bytes
+    limit = most_bytes(path, max_bytes)
     features = sorted(set(range(len(attributes))) - asked - dropped)
     at_most(T.shape[0] * len(labels), limit, "labels", "pass a larger max_bytes", path)
     Y, label_names = encode(T, attributes, labels, "ordinal", 8 * limit, path)

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most, shown
-from smtl.datasets.files import MOST_BYTES, Source, stem
+from smtl.datasets.files import Source, stem
+from smtl.datasets.limits import most_bytes
 from smtl.datasets.nominal import Column, Nominal, encode, number
 
 __all__ = ["LABEL", "TASK", "Roles", "assemble", "choose", "find", "sorted_values"]
@@ -130,7 +131,7 @@ def assemble(
     path: Source,
 ) -> Dataset:
     """Return the data set of a table of numbers and codes."""
-    limit = MOST_BYTES if max_bytes is None else max_bytes
+    limit = most_bytes(path, max_bytes)
     X, feature_names = encode(table, columns, roles.features, nominal, limit, path)
     label_names: tuple[str, ...] | None = roles.label_names if named else None
     if roles.of_class is None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Sequence
-from itertools import chain
 
 import scipy.sparse as sp
 
 from smtl.datasets.columns import LABEL, TASK, Key, assemble, choose, find
-from smtl.datasets.csv_cells import Cells, Records
 from smtl.datasets.dataset import Dataset
-from smtl.datasets.errors import DatasetError
 from smtl.datasets.files import Source, replacing
 from smtl.datasets.nominal import Nominal, check_nominal
 from smtl.datasets.rows import feature_rows, label_rows, unique, writable_names
@@ -32,7 +29,9 @@ def read_csv(
     nominal: Nominal = "one-hot",
     header: bool = True,
     skip: int = 0,
-    separator: str = ",",
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     max_bytes: int | None = None,
 ) -> Dataset:
     r"""Read a CSV file.
@@ -68,11 +67,18 @@ def read_csv(
         Whether the first line names the columns.
     skip : int, default=0
         How many lines to pass over before that.
-    separator : str, default=","
-        What stands between two cells.
+    separator : str, optional
+        What stands between two cells. By default comma, semicolon, tab or ``|``, whichever cuts all lines into the same
+        number of cells.
+    decimal : {".", ","}, optional
+        The decimal sign. By default a comma if the separator is a semicolon or a tab, and cells look like ``1,5`` and
+        none like ``1.5``.
+    encoding : str, optional
+        How characters are written. By default UTF-8 if that fits, UTF-16 if the file begins with its mark, else
+        Windows-1252.
     max_bytes : int, optional
-        The most bytes that the text, and an array made of it, may have. By default 4 GiB, and of a compressed file no
-        more than 64 MiB and 200 times its size.
+        The most bytes that the text, and an array made of it, may have. By default what
+        `smtl.datasets.limits` says for its size.
 
     Returns
     -------
@@ -102,24 +108,23 @@ def read_csv(
            [ 0., nan]])
     """
     check_nominal(nominal)
-    records = Records(path, separator, skip, max_bytes)
-    first = next(records.rows, None)
-    if first is None:
-        raise DatasetError("must have rows, got none; the file is cut short.", path, records.line)
-    names = list(first) if header else [str(j) for j in range(len(first))]
-    line = records.first + records.starts[-1]
-    roles = choose(names, path, labels, prefix, last, class_column, tasks, ignore, line)
-    position = {name: j for j, name in enumerate(names)}
-    table = Cells(names, roles, {find(position, key, "categorical", path, line) for key in categorical})
-    if not header:
-        records.rows = chain([first], records.rows)
-    else:
-        records.forget()
-    for batch in records.batches(len(names)):
-        table.add(batch, records)
-    if not table.parts:
-        raise DatasetError("must have rows below the header, got none; the file is cut short.", path, records.line)
-    return assemble(*table.finish(records), roles, header, nominal, max_bytes, path)
+    # pyarrow takes a while to import.
+    from smtl.datasets.text_columns import TextColumns
+    from smtl.tables.reading import csv_cells
+
+    options = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header, "skip": skip}
+    with csv_cells(path, options, max_bytes) as cells:
+        roles = choose(cells.written, path, labels, prefix, last, class_column, tasks, ignore, cells.line)
+        position = {name: j for j, name in enumerate(cells.written)}
+        words = {find(position, key, "categorical", path, cells.line) for key in categorical}
+        tables = list(cells.tables())
+    columns = TextColumns(cells.written, roles, words, cells.layout.decimal)
+    table = columns.numbers(tables)
+    if columns.fault is not None:
+        row, j, message = columns.fault
+        with csv_cells(path, options, max_bytes) as cells:
+            raise cells.place(message, row, j, [part.num_rows for part in tables])
+    return assemble(table, columns.columns, roles, header, nominal, max_bytes, path)
 
 
 def write_csv(data: Dataset, path: Source, *, prefix: str = LABEL, separator: str = ",") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-__all__ = ["DatasetError", "Fault", "at_most", "shown"]
+__all__ = ["DatasetError", "Fault", "at_most", "of_file", "shown"]
 
 
 class DatasetError(ValueError):
@@ -50,6 +50,13 @@ class Fault(Exception):  # noqa: N818
     def __init__(self, message: str, column: int) -> None:
         super().__init__(message)
         self.message, self.column = message, column
+
+
+def of_file(error: Exception, path: str | PathLike[str]) -> Exception:
+    """Return an error, with the name of the file that could not be read if the system has not told it."""
+    if isinstance(error, OSError) and error.filename is None:
+        error.filename = str(path)
+    return error
 
 
 def shown(text: object, longest: int = 40) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from smtl.datasets.dataset import Dataset
-from smtl.datasets.errors import DatasetError, shown
+from smtl.datasets.errors import DatasetError, at_most, shown
 from smtl.datasets.files import Source, stem, text_blocks
 from smtl.datasets.labelled_rows import LabelledRows
+from smtl.datasets.limits import most_bytes
 
 __all__ = ["read_extreme"]
 
@@ -27,8 +28,8 @@ def read_extreme(path: Source, *, sparse_labels: bool = False, max_bytes: int | 
     sparse_labels : bool, default=False
         Whether Y is a CSR matrix, as many labels will want.
     max_bytes : int, optional
-        The most bytes that the text, and an array made of it, may have. By default 4 GiB, and of a compressed file no
-        more than 64 MiB and 200 times its size.
+        The most bytes that the text, and an array made of it, may have. By default what
+        `smtl.datasets.limits` says for its size.
 
     Returns
     -------
@@ -64,6 +65,9 @@ def read_extreme(path: Source, *, sparse_labels: bool = False, max_bytes: int | 
             1,
             1,
         )
+    at_most(
+        8 * max(d, m), most_bytes(path, max_bytes), "a row of all features or labels", "pass a larger max_bytes", path
+    )
     rows = LabelledRows(path, range(d), range(m), blank=True)
     if newline:
         rows.add(2, text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import os
 import zlib
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,16 +13,14 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TextIO, TypeAlias, cast
 
-from smtl.datasets.errors import DatasetError
+from smtl.datasets.errors import DatasetError, of_file
+from smtl.datasets.limits import Clock, limits_of
 from smtl.whole_file import whole_file
 
-__all__ = ["MOST_BYTES", "Source", "blocks", "opened", "replacing", "stem", "text_blocks"]
+__all__ = ["Source", "blocks", "opened", "replacing", "stem", "text_blocks"]
 
 Source: TypeAlias = str | PathLike[str]
 
-MOST_BYTES = 2**32
-# What a compressed file may grow to unless the caller knows better: text rarely shrinks to a twentieth.
-_RATIO, _FREE = 200, 2**26
 _BLOCK = 2**20
 
 # Formats that hold Python objects or code, told by their first bytes; none of them is ever opened.
@@ -55,8 +52,15 @@ def stem(path: Source) -> str:
 
 
 @contextmanager
-def opened(path: Source) -> Iterator[tuple[IO[bytes], bool]]:
+def opened(path: Source, *, utf_16: bool = False) -> Iterator[tuple[IO[bytes], bool]]:
     """Open a file for reading bytes, decompressed if it is compressed: its content says so, not its name.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    utf_16 : bool, default=False
+        Whether UTF-16 text is opened, too; otherwise it is refused.
 
     Yields
     ------
@@ -71,7 +75,7 @@ def opened(path: Source) -> Iterator[tuple[IO[bytes], bool]]:
         raw = stack.enter_context(open(path, "rb"))
         begin = raw.peek(8)
         for magic, what in _REFUSED.items():
-            if begin.startswith(magic):
+            if begin.startswith(magic) and not (utf_16 and what == "UTF-16 text"):
                 raise DatasetError(
                     f"must be text or a format that holds data only, got {what} instead, which is not read; "
                     "save it as UTF-8 text (CSV, ARFF, svmlight) or as Parquet.",
@@ -95,8 +99,7 @@ def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Ge
     path : path-like
         The file, plain, gzip or bzip2.
     max_bytes : int, optional
-        The most bytes that may come out of it. By default 4 GiB, and of a compressed file no more than 64 MiB and
-        200 times its size.
+        The most bytes that may come out of it; by default see `smtl.datasets.limits`.
     size : int, optional
         About how large a block is.
 
@@ -108,9 +111,7 @@ def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Ge
         Whole lines, without the last line's end.
     """
     with opened(path) as (stream, compressed), closing(_chunks(stream, size, ahead=compressed)) as chunks:
-        limit = MOST_BYTES if max_bytes is None else max_bytes
-        if max_bytes is None and compressed:
-            limit = min(limit, _FREE + _RATIO * os.path.getsize(path))
+        limit, clock = limits_of(path, max_bytes).text, Clock(path)
         line, n_bytes = 1, 0
         pieces: list[bytes] = []  # of a line that goes on: joined once, so that a long line costs no more than many
         while True:
@@ -118,11 +119,12 @@ def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Ge
                 chunk = next(chunks, b"")
             except (EOFError, OSError, ValueError, zlib.error) as error:
                 if not compressed:
-                    raise
+                    raise of_file(error, path) from None
                 raise DatasetError(
                     f"the compressed stream is cut short or damaged ({error}); get the file again.", path, line
                 ) from error
             n_bytes += len(chunk)
+            clock.check(line)
             if n_bytes > limit:
                 what = "the decompressed text" if compressed else "the text"
                 raise DatasetError(

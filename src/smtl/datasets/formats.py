@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -17,14 +18,16 @@ from smtl.datasets.files import Source, blocks, opened, text_blocks
 from smtl.datasets.matlab import read_matlab
 from smtl.datasets.meka import n_labels, read_meka
 from smtl.datasets.mulan import read_mulan, write_mulan
-from smtl.datasets.parquet import read_parquet
+from smtl.datasets.parquet import read_parquet, read_typed
 from smtl.datasets.svmlight import read_svmlight, write_svmlight
 
 __all__ = ["format_of", "read", "write"]
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "csv": read_csv,
+    "excel": read_typed,
     "extreme": read_extreme,
+    "jsonl": read_typed,
     "matlab": read_matlab,
     "meka": read_meka,
     "mulan": read_mulan,
@@ -38,6 +41,7 @@ _SUFFIXES = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
 }
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 _EXTREME = re.compile(r"[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t\r]*")
 _SVMLIGHT = re.compile(r"(?:[-+]?\d[-+.\d,eE]*)?(?:[ \t]+qid:\d+)?(?:(?:^|[ \t]+)\d+:[^ \t:]+)*[ \t\r]*(?:#.*)?")
 
@@ -53,7 +57,7 @@ def read(path: Source, **options: Any) -> Dataset:
         The file.
     **options
         Passed to the format's own reader: `read_mulan`, `read_meka`, `read_svmlight`, `read_extreme`, `read_csv`,
-        `read_parquet` or `read_matlab`.
+        `read_parquet` or `read_matlab`; those of `read_parquet` for JSON lines and Excel.
 
     Returns
     -------
@@ -75,10 +79,7 @@ def read(path: Source, **options: Any) -> Dataset:
     ...     read(path)
     Dataset('small': 1 rows, 1 features, 2 labels)
     """
-    name = format_of(path, options.get("max_bytes"))
-    if name == "csv" and _suffix(path) == ".tsv":
-        options.setdefault("separator", "\t")
-    return _READERS[name](path, **options)
+    return _READERS[format_of(path, options.get("max_bytes"))](path, **options)
 
 
 def format_of(path: Source, max_bytes: int | None = None) -> str:
@@ -93,8 +94,8 @@ def format_of(path: Source, max_bytes: int | None = None) -> str:
 
     Returns
     -------
-    {"csv", "extreme", "matlab", "meka", "mulan", "parquet", "svmlight"}
-        The format.
+    {"csv", "excel", "extreme", "jsonl", "matlab", "meka", "mulan", "parquet", "svmlight"}
+        The format. Tables with semicolons, tabs or ``|`` between cells are ``"csv"``, too.
 
     Examples
     --------
@@ -106,8 +107,15 @@ def format_of(path: Source, max_bytes: int | None = None) -> str:
     ...     format_of(path)
     'extreme'
     """
-    with opened(path) as (stream, compressed):
+    from smtl.tables.layout import find_layout, is_excel
+
+    if is_excel(path):
+        return "excel"
+    table = _suffix(path) in _TABLES
+    with opened(path, utf_16=table) as (stream, compressed):
         begin = b"" if compressed else stream.read(8)
+    if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return find_layout(path).form
     if begin.startswith(b"PAR1"):
         return "parquet"
     if begin.startswith(b"MATLAB") or _suffix(path) == ".mat":
@@ -120,6 +128,8 @@ def format_of(path: Source, max_bytes: int | None = None) -> str:
         with closing(text_blocks(path, max_bytes)) as lines_of_text:
             header, _ = read_header(path, lines_of_text)
         return "mulan" if n_labels(header.relation) is None else "meka"
+    if _suffix(path) in (".jsonl", ".ndjson") or (words.startswith("{") and not table):
+        return "jsonl"
     if _EXTREME.fullmatch(lines[0]):
         return "extreme"
     if _suffix(path) in _SUFFIXES:
@@ -127,10 +137,11 @@ def format_of(path: Source, max_bytes: int | None = None) -> str:
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     if ":" in first and _SVMLIGHT.fullmatch(first):
         return "svmlight"
-    if "," in first:
+    if any(separator in first for separator in ",;\t|"):
         return "csv"
     raise DatasetError(
-        "must be of a known format (Mulan, MEKA, svmlight, extreme classification, CSV, Parquet, MATLAB), got "
+        "must be of a known format (Mulan, MEKA, svmlight, extreme classification, CSV, Parquet, JSON lines, "
+        "Excel, MATLAB), got "
         f"{shown(first)} instead; use the format's own reader.",
         path,
         1,

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from smtl.datasets.errors import DatasetError, Fault, at_most, shown
-from smtl.datasets.files import MOST_BYTES, Source
+from smtl.datasets.files import Source
+from smtl.datasets.limits import most_bytes
 from smtl.datasets.nominal import number
 from smtl.datasets.sparse_rows import SparseRows
 
@@ -185,7 +186,7 @@ def _label_matrix(
         Y = sp.csr_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=shape)
         Y.data[:] = 1  # a label that stands twice was added up
         return Y
-    limit = MOST_BYTES if max_bytes is None else max_bytes
+    limit = most_bytes(path, max_bytes)
     at_most(shape[0] * shape[1], limit, "dense labels", "pass sparse_labels=True, or a larger max_bytes", path)
     Y = np.zeros(shape, dtype=np.int8)
     Y[rows, columns] = 1

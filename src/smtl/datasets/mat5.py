@@ -16,7 +16,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from smtl.datasets.errors import DatasetError, at_most, shown
-from smtl.datasets.files import MOST_BYTES, Source, opened
+from smtl.datasets.files import Source, opened
+from smtl.datasets.limits import limits_of
 
 __all__ = ["Cell", "read_cells"]
 
@@ -36,7 +37,7 @@ class _DamagedError(Exception):
 
 def read_cells(path: Source, max_bytes: int | None = None) -> dict[str, list[Cell]]:
     """Return the cell arrays of a file by name, each a list of its cells, column by column."""
-    limit = MOST_BYTES if max_bytes is None else max_bytes
+    limit = limits_of(path, max_bytes).text
     with opened(path) as (stream, compressed):
         content = b"" if compressed else b"".join(_chunks(stream, limit, path))
     order: Order | None = {b"IM": "little", b"MI": "big"}.get(content[126:128])  # type: ignore[assignment]

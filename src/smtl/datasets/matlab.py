@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most
-from smtl.datasets.files import MOST_BYTES, Source, stem
+from smtl.datasets.files import Source, stem
+from smtl.datasets.limits import most_bytes
 from smtl.datasets.mat5 import Cell, read_cells
 
 __all__ = ["read_matlab"]
@@ -63,7 +64,7 @@ def read_matlab(
         raise DatasetError(
             f"{name_X} and {name_y} must have a cell for each task, got {len(rows)} and {len(answers)} cells.", path
         )
-    limit = MOST_BYTES if max_bytes is None else max_bytes
+    limit = most_bytes(path, max_bytes)
     for t, (cell, answer) in enumerate(zip(rows, answers, strict=True)):
         _check_task(path, f"{name_X}{{{t + 1}}}", f"{name_y}{{{t + 1}}}", cell, answer, rows[0])
     sizes = [cell.shape[0] for cell in rows]

@@ -35,8 +35,8 @@ def read_meka(
     drop : collection of str, default=()
         Names of attributes to leave out, such as strings.
     max_bytes : int, optional
-        The most bytes that the text, and an array made of it, may have. By default 4 GiB, and of a compressed file no
-        more than 64 MiB and 200 times its size.
+        The most bytes that the text, and an array made of it, may have. By default what
+        `smtl.datasets.limits` says for its size.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from smtl.datasets.files import Source, blocks, replacing, stem
 from smtl.datasets.nominal import Nominal
 from smtl.datasets.rows import feature_rows, label_rows, unique, writable_names
 
-__all__ = ["read_mulan", "write_mulan"]
+__all__ = ["find_xml", "read_mulan", "write_mulan"]
 
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 _PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
@@ -54,8 +54,8 @@ def read_mulan(
     drop : collection of str, default=()
         Names of attributes to leave out, such as strings.
     max_bytes : int, optional
-        The most bytes that the text, and an array made of it, may have. By default 4 GiB, and of a compressed file no
-        more than 64 MiB and 200 times its size.
+        The most bytes that the text, and an array made of it, may have. By default what
+        `smtl.datasets.limits` says for its size.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def read_mulan(
     >>> data.feature_names, data.X, data.Y
     (('size=small', 'size=big'), array([[0., 1.]]), array([[1]], dtype=int8))
     """
-    xml = _find_xml(arff) if xml is None else xml
+    xml = find_xml(arff) if xml is None else xml
     labels = _read_xml(xml, max_bytes)
 
     def choose(header: Header) -> list[int]:
@@ -98,7 +98,8 @@ def read_mulan(
     return read_arff(arff, choose, nominal, drop, max_bytes)
 
 
-def _find_xml(arff: Source) -> Path:
+def find_xml(arff: Source) -> Path:
+    """Return the file that names the labels of a Mulan ARFF file."""
     if Path(arff).is_dir():
         raise DatasetError("must be a file, got a directory instead; name one of its files.", arff)
     folder, name = Path(arff).parent, stem(arff)

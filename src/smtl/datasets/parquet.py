@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from smtl.datasets.columns import Key, assemble, choose, sorted_values
+from smtl.datasets.columns import Key, Roles, assemble, choose, sorted_values
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most, shown
-from smtl.datasets.files import MOST_BYTES, Source, opened
+from smtl.datasets.files import Source
+from smtl.datasets.limits import most_bytes
 from smtl.datasets.nominal import Column, Nominal, check_nominal
 
-__all__ = ["read_parquet"]
+__all__ = ["read_parquet", "read_typed"]
 
 
 def read_parquet(
@@ -29,7 +30,7 @@ def read_parquet(
     nominal: Nominal = "one-hot",
     max_bytes: int | None = None,
 ) -> Dataset:
-    """Read a Parquet file; needs pyarrow.
+    """Read a Parquet file.
 
     Columns of numbers and truth values are numeric, columns of strings and dictionaries nominal, with their values in
     alphabetical order. Nulls are missing values. Other columns, Python objects among them, are refused.
@@ -55,7 +56,8 @@ def read_parquet(
         Whether a nominal feature becomes one 0/1 column for each of its values or one column with the value's
         position. One with the values 0 and 1 stays as it is.
     max_bytes : int, optional
-        The most bytes that the table may take in memory; by default 4 GiB.
+        The most bytes that the table may take in memory; by default what
+        `smtl.datasets.limits` says for the file's size.
 
     Returns
     -------
@@ -85,34 +87,45 @@ def read_parquet(
            [nan, 1. , 0. ]])
     """
     check_nominal(nominal)
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise ImportError("read_parquet needs pyarrow, which is not installed; run pip install pyarrow.") from error
-    with opened(path) as (stream, _):
-        if stream.read(4) != b"PAR1":
-            raise DatasetError("must be a Parquet file, which begins with PAR1, got another file instead.", path)
-    limit = MOST_BYTES if max_bytes is None else max_bytes
-    # What pyarrow raises for a damaged file is not documented.
-    try:
-        with pq.ParquetFile(path) as file:
-            names = [str(name) for name in file.schema_arrow.names]
-            n_rows = file.metadata.num_rows
-            at_most(8 * n_rows * len(names), limit, "the table", "pass a larger max_bytes", path)
-            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-            at_most(sum(group.total_byte_size for group in groups), limit, "its data", "pass a larger max_bytes", path)
-            roles = choose(names, path, labels, prefix, last, class_column, tasks, ignore)
-            table = file.read(use_threads=False)
-            if table.num_rows != n_rows or table.num_columns != len(names):
-                raise ValueError("its parts contradict each other")
-            table.validate(full=True)
-    except (DatasetError, FileNotFoundError):
-        raise
-    except Exception as error:
-        raise DatasetError(f"must be a whole Parquet file, got a damaged one ({_short(error)}).", path) from error
-    if n_rows == 0:
-        raise DatasetError("must have rows, got none.", path)
+    # pyarrow takes a while to import.
+    from smtl.tables.parquet import open_parquet, whole_table
+
+    with open_parquet(path, most_bytes(path, max_bytes)) as file:
+        names = [str(name) for name in file.schema_arrow.names]
+        roles = choose(names, path, labels, prefix, last, class_column, tasks, ignore)
+        table = whole_table(file, path, names, max_bytes)
+    return _data_set(table, roles, nominal, max_bytes, path)
+
+
+def read_typed(
+    path: Source,
+    *,
+    labels: Sequence[Key] | None = None,
+    prefix: str | None = None,
+    last: int | None = None,
+    class_column: Key | None = None,
+    tasks: Key | None = None,
+    ignore: Collection[Key] = (),
+    nominal: Nominal = "one-hot",
+    max_bytes: int | None = None,
+) -> Dataset:
+    """Read JSON lines or Excel as `read_parquet` reads Parquet."""
+    check_nominal(nominal)
+    from smtl.tables.reading import read_table
+
+    table = read_table(path, max_bytes=max_bytes)
+    limit = most_bytes(path, max_bytes)
+    at_most(8 * table.num_rows * table.num_columns, limit, "the table", "pass a larger max_bytes", path)
+    roles = choose(table.column_names, path, labels, prefix, last, class_column, tasks, ignore)
+    return _data_set(table, roles, nominal, max_bytes, path)
+
+
+def _data_set(table: Any, roles: Roles, nominal: Nominal, max_bytes: int | None, path: Source) -> Dataset:
+    import pyarrow as pa
+
+    from smtl.tables.parquet import short
+
+    n_rows, names = table.num_rows, table.column_names
     result = np.empty((n_rows, len(names)))
     columns, labelled = [], set(roles.labels)
     for j, name in enumerate(names):
@@ -123,9 +136,7 @@ def read_parquet(
         try:
             result[:, j], column = _numbers(pa, table.column(j), name, text)
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise DatasetError(
-                f"column {shown(name)} must be numeric or strings, got {_short(error)}.", path
-            ) from error
+            raise DatasetError(f"column {shown(name)} must be numeric or strings, got {short(error)}.", path) from error
         columns.append(column)
         wrong = np.zeros(n_rows, dtype=bool)
         if j in labelled:
@@ -143,10 +154,7 @@ def read_parquet(
 def _numbers(pa: Any, column: Any, name: str, text: bool) -> tuple[npt.NDArray[np.float64], Column]:
     """Return a column's numbers, or its codes and values."""
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-        column = column.cast(kind)
-    strings = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    strings = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if strings or text:
         column = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
         found = column.dictionary.to_pylist()

@@ -15,9 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from smtl.datasets.dataset import Dataset
-from smtl.datasets.errors import DatasetError
+from smtl.datasets.errors import DatasetError, at_most
 from smtl.datasets.files import Source, replacing, stem, text_blocks
 from smtl.datasets.labelled_rows import LabelledRows
+from smtl.datasets.limits import most_bytes
 from smtl.datasets.rows import feature_rows, label_rows
 
 __all__ = ["read_svmlight", "write_svmlight"]
@@ -55,8 +56,8 @@ def read_svmlight(
     sparse_labels : bool, default=False
         Whether Y is a CSR matrix.
     max_bytes : int, optional
-        The most bytes that the text, and an array made of it, may have. By default 4 GiB, and of a compressed file no
-        more than 64 MiB and 200 times its size.
+        The most bytes that the text, and an array made of it, may have. By default what
+        `smtl.datasets.limits` says for its size.
 
     Returns
     -------
@@ -98,6 +99,7 @@ def read_svmlight(
     based = next((found[1].lower() for line in comments if (found := _BASE.match(line))), None)
     if zero_based == "auto" and based is not None:
         zero_based = based == "zero"
+    given = n_features is not None
     n_features = written.get("n_features") if n_features is None else n_features
     if labels is None and "n_labels" in written:
         labels = written["n_labels"]
@@ -118,6 +120,8 @@ def read_svmlight(
         raise DatasetError(
             f"an index must be from 0 to {n_features - 1}, for the index 0 occurs, got {largest} instead.", path
         )
+    if not given:  # who says how many there are is to be trusted
+        at_most(8 * n_features, most_bytes(path, max_bytes), "a row of all features", "pass a larger max_bytes", path)
     X = rows.features.matrix(n_features, shift)
     Y, numbers = rows.labels(allowed, sparse_labels, max_bytes)
     feature_names, label_names = written.get("feature_names"), written.get("label_names")

@@ -1,12 +1,14 @@
-"""Boosted trees as plain arrays, whoever has grown them: LightGBM or scikit-learn."""
+"""Boosted trees as plain arrays, whoever has grown them: LightGBM, XGBoost or scikit-learn."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import logit
 
 from smtl.ensemble.forest_arrays import check_nodes
 
@@ -28,8 +30,10 @@ class BoostedTrees:
 
     Parameters
     ----------
-    model : LGBMClassifier or HistGradientBoostingClassifier
+    model : LGBMClassifier, XGBClassifier or HistGradientBoostingClassifier
         A fitted classifier of two classes, without categorical features.
+    sparse : bool, default=False
+        Whether it was fitted to sparse features: to XGBoost, what is not stored there is missing.
 
     Attributes
     ----------
@@ -51,12 +55,19 @@ class BoostedTrees:
     True
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, *, sparse: bool = False) -> None:
         self.n_features = int(model.n_features_in_)
         trees: list[list[_Node]]
         if hasattr(model, "booster_"):
             found = model.booster_.dump_model()["tree_info"]
             self.baseline, trees = 0.0, [_lightgbm_nodes(tree["tree_structure"]) for tree in found]
+        elif hasattr(model, "get_booster"):
+            learner = json.loads(model.get_booster().save_raw("json"))["learner"]
+            self.baseline = float(logit(float(learner["learner_model_param"]["base_score"].strip("[]"))))
+            trees = [
+                _xgboost_nodes(tree, MISSING["Zero" if sparse else "NaN"])
+                for tree in learner["gradient_booster"]["model"]["trees"]
+            ]
         else:
             self.baseline = float(np.ravel(model._baseline_prediction)[0])
             trees = [_sklearn_nodes(predictor) for [predictor] in model._predictors]
@@ -124,6 +135,26 @@ def _lightgbm_nodes(root: dict[str, Any]) -> list[_Node]:
 
     add(root)
     return nodes
+
+
+def _xgboost_nodes(tree: dict[str, Any], missing: int) -> list[_Node]:
+    """Return the nodes of a tree of XGBoost's, whose children come after their parents."""
+    if any(tree["split_type"]):
+        raise ValueError("trees must split numbers, got a split by categories instead.")
+    names = ("left_children", "right_children", "split_indices", "split_conditions", "default_left")
+    return [
+        (LEAF, LEAF, 0, 0.0, missing, 0, float(value))
+        if left == LEAF
+        else (left, right, feature, _largest_below(value), missing, side, 0.0)
+        for left, right, feature, value, side in zip(*(tree[name] for name in names), strict=True)
+    ]
+
+
+def _largest_below(threshold: float) -> float:
+    """Return the largest float64 that is below a threshold once it is rounded to float32, as XGBoost does."""
+    t = np.float32(threshold)
+    middle = 0.5 * (float(np.nextafter(t, np.float32(-np.inf))) + float(t))
+    return middle if np.float32(middle) < t else float(np.nextafter(middle, -np.inf))
 
 
 def _sklearn_nodes(predictor: Any) -> list[_Node]:

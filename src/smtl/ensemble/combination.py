@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from smtl.estimators.calibration import Curves, logistic_curves
 from smtl.estimators.held_out import HeldOut
@@ -236,16 +235,19 @@ def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int
     if len(y) > N_LABELS:
         part = np.random.RandomState(0).permutation(len(y))[:N_LABELS]
         scores, y, task = scores[part], y[part], task[part]
+    from smtl.kernels.logistic import weighted_loss  # predicting imports no numba
+
     n_learners, n = scores.shape[1], max(len(y), 1)
     yes = (np.asarray(y) > 0).astype(np.float64)
+    scores, task = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(task, dtype=np.int64)
 
     def loss(x: Float) -> tuple[float, Float]:
         v, b = x[:n_learners], x[n_learners:]
-        odds = scores @ v + b[task]
-        rest = expit(odds) - yes
-        value = float(np.sum(np.logaddexp(0.0, odds) - yes * odds)) / n + 0.5 * RIDGE * float(v @ v)
-        slope = np.concatenate([scores.T @ rest / n + RIDGE * v, np.bincount(task, rest, n_tasks) / n])
-        return value, slope
+        slope = np.empty(n_learners + n_tasks)
+        total = weighted_loss(scores, yes, task, v, b, slope[:n_learners], slope[n_learners:])
+        slope /= n
+        slope[:n_learners] += RIDGE * v
+        return total / n + 0.5 * RIDGE * float(v @ v), slope
 
     # A learner that says the same of all rows has no slope, and would keep any weight that it starts with.
     weights = np.where(scores.any(axis=0), 1.0 / max(n_learners, 1), 0.0)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from smtl.ensemble.combination import Combination
 from smtl.estimators.held_out import HeldOut, own_scores
 from smtl.estimators.targets import Targets
+from smtl.estimators.threads import threads
 from smtl.metrics import Log
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Problem, Solution, critical_C, grid_of_Cs, solve, solve_path
@@ -128,7 +129,9 @@ def score_features(combination: Combination, scores: Sequence[Float], task: Task
     return np.nan_to_num(total / max(float(combination.weights.sum()), 1e-12))
 
 
-def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Correction, HeldOut] | None:
+def fit_correction(
+    held: HeldOut, Z: Float, *, always: bool = False, n_jobs: int | None = None
+) -> tuple[Correction, HeldOut] | None:
     """Fit a correction, if it gains more than chance would.
 
     Penalty and C are those of the least log loss on held-out folds. The gain over no correction must be more than one
@@ -142,6 +145,8 @@ def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Co
         What `score_features` says of the same rows.
     always : bool, default=False
         Whether to keep a correction that gains less.
+    n_jobs : int, optional
+        Threads, for folds side by side. The result does not depend on them.
 
     Returns
     -------
@@ -161,8 +166,8 @@ def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Co
     if held.n_folds < 2 or held.n_tasks < 2 or not np.isfinite(before).any():
         return None  # a single task has no other to learn from
     for name in PENALTIES:
-        for C, added in _along_path(held, targets, Z, get_penalty(name, 0.0)):
-            gains = before - _fold_losses(held.with_scores(S0 + added), targets)
+        for C, added, losses in _along_path(held, targets, Z, get_penalty(name, 0.0), n_jobs):
+            gains = before - losses
             gains = gains[np.isfinite(gains)]
             gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
             if best is None or gain > best[0]:
@@ -173,7 +178,7 @@ def fit_correction(held: HeldOut, Z: Float, *, always: bool = False) -> tuple[Co
     if not always and gain <= (1.0 + N_FEW / len(targets.Y)) * error:
         return None
     corrected = held.with_scores(np.where(scored, S0 + added, np.nan))
-    return _final(targets, Z, name, C, gain, error), corrected
+    return _final(targets, Z, name, C, gain, error, n_jobs), corrected
 
 
 def _fold_losses(held: HeldOut, targets: Targets) -> Float:
@@ -193,15 +198,20 @@ def _fold_losses(held: HeldOut, targets: Targets) -> Float:
     return out
 
 
-def _problem(targets: Targets, Z: Float, penalty: Penalty) -> tuple[Problem, Tasks]:
+def _problem(targets: Targets, Z: Float, penalty: Penalty, **threading: Any) -> tuple[Problem, Tasks]:
     """Return the problem of the tasks that have both classes, and which these are."""
     usable = targets.learnable()
-    offset = targets.flat_offset(usable)
-    return Problem(targets.tasks(Z, usable), Log(), penalty, 1.0, with_intercept=True, offset=offset), usable
+    tasks, offset = targets.tasks(Z, usable), targets.flat_offset(usable)
+    return Problem(tasks, Log(), penalty, with_intercept=True, offset=offset, **threading), usable
 
 
-def _along_path(held: HeldOut, targets: Targets, Z: Float, penalty: Penalty) -> Iterator[tuple[float, Float]]:
-    """Yield each C with what the models of the other folds add to each entry; stop where the loss rises twice."""
+def _along_path(
+    held: HeldOut, targets: Targets, Z: Float, penalty: Penalty, n_jobs: int | None
+) -> Iterator[tuple[float, Float, Float]]:
+    """Yield each C, what the models of the other folds add to each entry, and the losses of the folds with it.
+
+    The path ends where the loss has risen twice.
+    """
     if len(targets.learnable()) == 0:
         return
     assert targets.offset is not None
@@ -214,12 +224,15 @@ def _along_path(held: HeldOut, targets: Targets, Z: Float, penalty: Penalty) -> 
     last, rises = np.inf, 0
     for C in Cs:
         added = np.zeros_like(S0)
-        for k, path in enumerate(paths):
-            model, rows = next(path), held.fold == k
+        with threads(n_jobs) as (executor, _):
+            models = list(map(next, paths) if executor is None else executor.map(next, paths))
+        for k, model in enumerate(models):
+            rows = held.fold == k
             task = None if targets.task is None else targets.task[rows]
             added[rows] = _added(Z[rows], model, len(targets.names), task)
-        yield float(C), added
-        loss = float(np.nanmean(_fold_losses(held.with_scores(S0 + added), targets)))
+        losses = _fold_losses(held.with_scores(S0 + added), targets)
+        yield float(C), added, losses
+        loss = float(np.nanmean(losses))
         rises, last = (rises + 1 if loss > last else 0), loss
         if rises == 2:
             return
@@ -239,15 +252,17 @@ def _added(Z: Float, model: tuple[Solution | None, Tasks], n_tasks: int, task: T
     solution, usable = model
     coef, intercept = np.zeros((n_tasks, Z.shape[1])), np.zeros(n_tasks)
     if solution is not None:
-        coef[usable], intercept[usable] = solution.certificate.W.T, solution.certificate.intercept
+        coef[usable], intercept[usable] = solution.certificate.W, solution.certificate.intercept
     return Correction(coef, intercept, "", 0.0, 0.0, 0.0, 0.0).log_odds(Z, task)
 
 
-def _final(targets: Targets, Z: Float, name: str, C: float, gain: float, error: float) -> Correction:
+def _final(
+    targets: Targets, Z: Float, name: str, C: float, gain: float, error: float, n_jobs: int | None
+) -> Correction:
     """Return the correction fitted to all rows."""
-    problem, usable = _problem(targets, Z, get_penalty(name, 0.0))
-    problem.C = C
-    best: Any = solve(problem, tol=TOL, max_iter=MAX_ITER, warn=False).certificate
+    with threads(n_jobs) as (executor, n_threads):
+        problem, usable = _problem(targets, Z, get_penalty(name, 0.0), executor=executor, n_threads=n_threads)
+        best: Any = solve(problem, C, tol=TOL, max_iter=MAX_ITER, warn=False).certificate
     coef, intercept = np.zeros((len(targets.names), Z.shape[1])), np.zeros(len(targets.names))
-    coef[usable], intercept[usable] = best.W.T, best.intercept
+    coef[usable], intercept[usable] = best.W, best.intercept
     return Correction(coef, intercept, name, C, gain, error, best.gap)

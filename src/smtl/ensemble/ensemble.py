@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -18,14 +19,16 @@ from smtl.ensemble.combination import Combination, combine
 from smtl.ensemble.correction import Correction, fit_correction, score_features
 from smtl.ensemble.judging import Judge
 from smtl.ensemble.learners import Learner
-from smtl.ensemble.presets import make_learners
+from smtl.ensemble.presets import ON_TRIAL, make_learners
+from smtl.ensemble.trial import gain_of
 from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import TasksClassifier
-from smtl.estimators.behaviour import report_constants
-from smtl.estimators.classifier import CHOSEN, check_threshold
+from smtl.estimators.behaviour import report_broken, report_constants
+from smtl.estimators.checks import check_threshold
 from smtl.estimators.folds import make_folds, rare_tasks
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
+from smtl.estimators.rules import CutRule, cut_by, row_rule
 from smtl.estimators.scoring import TaskScorer, get_scoring
 from smtl.estimators.targets import Targets, read_targets, task_numbers
 from smtl.estimators.threads import threads
@@ -73,11 +76,15 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         How cuts are chosen; see `SMTLClassifierCV`. ``"auto"`` is the best of the ways for `scoring`, judged on
         held-out rows. A number is a cut of the log odds. For several classes there is no cut: the most probable one
         is the answer.
+    costs : pair, array-like of shape (n_tasks, 2) or dict, default=None
+        What a miss and a false alarm cost; see `SMTLClassifierCV`.
     cv : int, splitter or iterable, default=5
         The folds; see `SMTLClassifierCV`.
     preset : {"fast", "balanced", "best"}, default="balanced"
-        ``"fast"``: a Gaussian kernel, a linear model, a small forest. ``"balanced"``: two larger forests, and a linear
-        model that chooses its penalty. ``"best"``: gradient boosting as well, by LightGBM if it is installed.
+        ``"fast"``: a Gaussian kernel, a linear model, a small forest. ``"balanced"``: two larger forests, a linear
+        model that chooses its penalty, and gradient boosting where a trial on one fold and a few tasks shows that it
+        adds to the others. ``"best"``: boosting always. It is LightGBM's if that is installed, else XGBoost's, else
+        scikit-learn's.
     time_limit : float, optional
         Seconds after which no further learner is begun. Those done by then make the ensemble, with a warning.
     n_jobs : int, default=None
@@ -110,7 +117,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         Log odds of the training rows by models that have not seen them; NaN where there are none.
     partial_ : bool
         Whether learners are missing because of Ctrl-C, a callback, or the time limit.
-    classes_, task_names_, n_features_in_, feature_names_in_
+    classes_, task_names_, unpromised_tasks_, n_features_in_, feature_names_in_
         As in `SMTLClassifier`.
 
     Notes
@@ -149,6 +156,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         learners: Any = "auto",
         correction: bool | str = "auto",
         threshold: float | str = "auto",
+        costs: Any = None,
         cv: Any = 5,
         preset: str = "balanced",
         time_limit: float | None = None,
@@ -160,6 +168,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         self.learners = learners
         self.correction = correction
         self.threshold = threshold
+        self.costs = costs
         self.cv = cv
         self.preset = preset
         self.time_limit = time_limit
@@ -189,7 +198,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
-            Groups of rows, for a ``cv`` that keeps them together.
+            Groups of rows that stay together in the folds; a splitter as ``cv`` is given them.
 
         Returns
         -------
@@ -210,26 +219,33 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         self._constants, self._learnable = targets.constants(), targets.learnable()
         get_scoring(self.scoring, Log(), targets.kind)  # raises before anything is fitted
+        cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
         self._report_odd_tasks(targets, len(folds))
         with (
-            threads(self.n_jobs),
+            threads(self.n_jobs) as (executor, _),
             Progress(self, len(learners) + 1, show=bool(self.verbose), X=checked, y=y) as progress,
         ):
             trained = self._train(learners, checked, targets, folds, progress, started)
-            judge = Judge(self.scoring, self.threshold, trained[0].held)
+            judge = Judge(self.scoring, cutting, trained[0].held)
             kept = self._refit(trained, checked, targets)
             held = self._put_together(kept, targets)
             cuts = judge.cuts(held)
             self.score_ = judge.score(held, cuts)
             self.thresholds_ = np.zeros(len(targets.names))
             self.thresholds_[self._learnable] = (cuts.location + cuts.cut)[self._learnable]
-            self._keep_tables(trained, judge, held, np.concatenate([t for _, t in splits]), len(targets.Y))
+            self.unpromised_tasks_ = targets.names[:0]
+            if isinstance(cutting, CutRule):
+                self.unpromised_tasks_ = report_broken(cutting, held, targets)
+            rule = row_rule(self.threshold)
+            self.row_rule_ = None if rule is None else rule.text
+            self._keep_tables(trained, _alone(trained, judge, executor))
+            self.held_out_scores_ = held.by_row(np.concatenate([test for _, test in splits]), len(targets.Y))
             progress.step(f"the ensemble scores {self.score_:.4f}")
         return self
 
     def _check_parameters(self) -> None:
         """Raise for parameters that have no meaning."""
-        check_threshold(self.threshold, CHOSEN)
+        check_threshold(self.threshold)
         if not (isinstance(self.correction, bool) or self.correction == "auto"):
             raise ValueError(f"correction must be 'auto', True or False, got {self.correction!r} instead.")
         limit = self.time_limit
@@ -269,6 +285,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
     ) -> list[_Trained]:
         """Return the learners that were done, with their held-out scores."""
         trained: list[_Trained] = []
+        left_out: list[str] = []
         splits = [(fold.train, fold.test) for fold in folds]
         reason = "was interrupted"
         try:
@@ -279,6 +296,11 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
                     reason = f"has used up its time_limit of {self.time_limit:g} s"
                     break
                 begun = time.perf_counter()
+                others = [one.held for one in trained]
+                if name in self._on_trial(targets) and not gain_of(learner, X, targets, folds[0], others).is_worth_it:
+                    left_out.append(name)
+                    progress.step(f"{name} adds nothing")
+                    continue
                 scores = learner.held_out_scores(X, targets, splits)
                 held = HeldOut(
                     targets, folds, [_usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)]
@@ -289,14 +311,20 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         except KeyboardInterrupt:
             if not trained:
                 raise
-        self.partial_ = len(trained) < len(learners)
+        self.partial_ = len(trained) + len(left_out) < len(learners)
         if self.partial_:
-            missing = ", ".join(name for name in learners if name not in [done.name for done in trained])
+            done = {*left_out, *(one.name for one in trained)}
+            missing = ", ".join(name for name in learners if name not in done)
             messages.warn(
                 f"The fit {reason} before {missing}. The ensemble is made of {', '.join(t.name for t in trained)}. Fit "
                 "again, with more time, for all of them."
             )
         return trained
+
+    def _on_trial(self, targets: Targets) -> tuple[str, ...]:
+        """Return the learners that are taken in only if a trial says so."""
+        chosen_here = isinstance(self.learners, str) and targets.task is None
+        return ON_TRIAL.get(self.preset, ()) if chosen_here else ()
 
     def _refit(self, trained: list[_Trained], X: Any, targets: Targets) -> list[_Trained]:
         """Fit the learners that have a weight to all rows, and return them."""
@@ -334,24 +362,17 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         held = first.with_scores(self.combination_.log_odds(scores, task))
         self.correction_: Correction | None = None
         if self.correction is not False:
-            found = fit_correction(
-                held, score_features(self.combination_, scores, task), always=self.correction is True
-            )
+            features = score_features(self.combination_, scores, task)
+            found = fit_correction(held, features, always=self.correction is True, n_jobs=self.n_jobs)
             if found is not None:
                 self.correction_, held = found
         return held
 
-    def _keep_tables(
-        self, trained: list[_Trained], judge: Judge, held: HeldOut, rows: npt.NDArray[np.int64], n: int
-    ) -> None:
-        """Set the attributes that tell of the learners."""
+    def _keep_tables(self, trained: list[_Trained], scores: list[float]) -> None:
+        """Set the attributes that tell of the learners, and of the score of each by itself."""
         total = max(float(self.combination_.weights.sum()), 1e-12)
         shares = dict(zip(self.learners_, (self.combination_.weights / total).tolist(), strict=True))
         self.weights_ = {one.name: shares.get(one.name, 0.0) for one in trained}
-        scores = []
-        for one in trained:
-            alone = one.held.with_scores(combine([one.held]).log_odds([one.held.scores], one.held.targets.task))
-            scores.append(judge.score(alone, judge.cuts(alone)))
         order = np.argsort([-score if np.isfinite(score) else np.inf for score in scores], kind="stable")
         self.leaderboard_ = {
             "learner": np.array([trained[k].name for k in order]),
@@ -359,10 +380,6 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             "weight": np.array([self.weights_[trained[k].name] for k in order]),
             "seconds": np.array([trained[k].seconds for k in order]),
         }
-        sums, counts = np.zeros((n, *held.scores.shape[1:])), np.zeros((n, *held.scores.shape[1:]))
-        np.add.at(sums, rows, np.nan_to_num(held.scores))
-        np.add.at(counts, rows, np.isfinite(held.scores))
-        self.held_out_scores_ = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         """Return log odds less the thresholds: above zero answers yes.
@@ -423,6 +440,17 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         if not isinstance(scorer, TaskScorer):
             return float(scorer(self, X, y))
         return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
+
+
+def _alone(trained: list[_Trained], judge: Judge, executor: Executor | None) -> list[float]:
+    """Return the score of each learner by itself."""
+
+    def score(one: _Trained) -> float:
+        held = one.held
+        alone = held.with_scores(combine([held]).log_odds([held.scores], held.targets.task))
+        return judge.score(alone, judge.cuts(alone))
+
+    return list(map(score, trained) if executor is None else executor.map(score, trained))
 
 
 def _usable_only(scores: Float, fold: Fold, targets: Targets) -> Float:

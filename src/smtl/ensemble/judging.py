@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.held_out import HeldOut
+from smtl.estimators.rules import CutRule
 from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring, judges_answers
 from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts
@@ -28,7 +29,7 @@ class Judge:
     ----------
     scoring : str, Metric or callable
         What counts; see `smtl.estimators.scoring.get_scoring`.
-    threshold : str or float
+    threshold : str, float or CutRule
         How cuts are chosen; see `smtl.estimators.thresholds.choose_cuts`.
     held : HeldOut
         Any held-out scores of the rows.
@@ -45,7 +46,7 @@ class Judge:
     0.75
     """
 
-    def __init__(self, scoring: Any, threshold: str | float, held: HeldOut) -> None:
+    def __init__(self, scoring: Any, threshold: str | float | CutRule, held: HeldOut) -> None:
         self.scorer = get_scoring(scoring, Log(), held.targets.kind)
         self.threshold = threshold
         # Scores by fold and hash of the answers. Many cuts give the same answers, and a scorer of scikit-learn's takes

@@ -9,7 +9,7 @@ from smtl.ensemble.learners.own_rows import PerTask, Pooled
 from smtl.ensemble.learners.wrapped import WrappedLearner
 from smtl.registry import unknown_name
 
-__all__ = ["PRESETS", "make_learners"]
+__all__ = ["ON_TRIAL", "PRESETS", "make_learners"]
 
 # A learner's class, and what it is made with.
 Recipe: TypeAlias = tuple[type[Learner], dict[str, Any]]
@@ -17,9 +17,11 @@ Recipe: TypeAlias = tuple[type[Learner], dict[str, Any]]
 # The learners of each preset, cheapest first.
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "fast": {"kernel": {}, "linear": {"penalties": ("ridge",)}, "forest": {"n_trees": 50}},
-    "balanced": {"kernel": {}, "linear": {}, "forest": {}, "coarse-forest": {"n_trees": 100}},
+    "balanced": {"kernel": {}, "linear": {}, "forest": {}, "coarse-forest": {"n_trees": 100}, "boosting": {}},
     "best": {"kernel": {}, "linear": {}, "forest": {}, "coarse-forest": {}, "boosting": {}},
 }
+# Of these, which are taken in only where a trial shows that they add to the others; on rows that tasks share.
+ON_TRIAL: dict[str, tuple[str, ...]] = {"balanced": ("boosting",)}
 
 
 def make_learners(learners: Any, preset: str, seed: int, n_jobs: int | None, *, own_rows: bool) -> dict[str, Learner]:
@@ -53,7 +55,9 @@ def make_learners(learners: Any, preset: str, seed: int, n_jobs: int | None, *, 
     """
     if not isinstance(preset, str) or preset not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {preset!r} instead.")
-    given = list(PRESETS[preset]) if isinstance(learners, str) and learners == "auto" else learners
+    given = learners
+    if isinstance(learners, str) and learners == "auto":
+        given = [name for name in PRESETS[preset] if not (own_rows and name in ON_TRIAL.get(preset, ()))]
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(
             "learners must be 'auto' or a list of names, classifiers, and pairs of a name and a classifier, got "

@@ -12,18 +12,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smtl import messages
+from smtl.estimators.dealing import group_numbers
 from smtl.estimators.held_out import own_scores
+from smtl.estimators.rules import row_rule
 from smtl.estimators.scoring import Column, TaskScorer, as_answers
-from smtl.estimators.targets import Kind, read_labels, read_offset, read_targets, task_numbers
+from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
+from smtl.estimators.weights import read_sample_weight
 from smtl.metrics import Metric, get_metric
 
-__all__ = ["CorrectingTasksClassifier", "LinearTasksClassifier", "TasksClassifier"]
+__all__ = ["LinearTasksClassifier", "TasksClassifier"]
 
 
-def _has_probability(estimator: TasksClassifier) -> bool:
+def has_probability(estimator: TasksClassifier) -> bool:
     metric = estimator._metric()
-    if metric.probability is None:
-        raise AttributeError(f"predict_proba is not available with metric={metric!r}; metric='log' has it.")
+    if metric.probability is None and getattr(estimator, "calibration", None) is None:
+        raise AttributeError(
+            f"predict_proba is not available with metric={metric!r}; metric='log' has it, and so has any other with "
+            "calibration='logistic' or 'isotonic'."
+        )
     return True
 
 
@@ -42,9 +48,12 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
         What was taken off the scores.
     classes_, task_names_ : ndarray
         Classes, and names of the tasks.
+    row_rule_ : str or None
+        The rule for whole rows that answers follow, such as "at-most-3".
     """
 
     metric: Any
+    row_rule_: str | None
     thresholds_: npt.NDArray[Any]
     classes_: npt.NDArray[Any]
     task_names_: npt.NDArray[Any]
@@ -97,14 +106,34 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
     def _answers(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the answers that scores stand for."""
         if self._kind == "multilabel":
-            return (scores > 0).astype(np.int64)
+            return self.yes(scores).astype(np.int64)
         if self._kind == "multiclass":
             return np.asarray(self.classes_[scores.argmax(axis=1)])
         return np.asarray(self.classes_[np.where(scores > 0, len(self.classes_) - 1, 0)])
 
-    @available_if(_has_probability)
+    def yes(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return where the answer is yes, a column a task.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_tasks) or (n_samples,)
+            What `decision_function` returns.
+
+        Returns
+        -------
+        ndarray of bool
+            Of the shape of ``scores``. Of several classes only the one with the highest score is answered yes; a rule
+            for whole rows, such as "at-most-3", counts the likeliest answers, by probability if there is one.
+        """
+        rule = row_rule(getattr(self, "row_rule_", None))
+        if rule is not None:
+            ranking = self.yes_probability(scores) if hasattr(self, "predict_proba") else scores
+            return rule.answers(scores, ranking)
+        return np.asarray((as_answers(scores) if self._kind == "multiclass" else scores) > 0)
+
+    @available_if(has_probability)
     def predict_proba(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
-        """Return probabilities, for ``metric="log"``.
+        """Return probabilities, for ``metric="log"`` or with ``calibration``.
 
         Parameters
         ----------
@@ -125,17 +154,39 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
         """Return the probabilities that scores stand for."""
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1), dtype=scores.dtype)
-        thresholds = self.thresholds_
-        if tasks is not None:
-            thresholds = thresholds[task_numbers(tasks, self._kind, self.task_names_, len(scores))]
-        yes = self._metric().probability(scores + thresholds)
+        task = None if tasks is None else task_numbers(tasks, self._kind, self.task_names_, len(scores))
+        yes = self.yes_probability(scores, task)
         if yes.ndim == 1:
             return np.column_stack([1.0 - yes, yes])
         if self._kind == "multiclass":
             return np.asarray(yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(yes.dtype).tiny))
         return np.asarray(yes)
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+    def yes_probability(self, scores: npt.NDArray[Any], task: npt.NDArray[np.int64] | None = None) -> npt.NDArray[Any]:
+        """Return the probability of yes that scores stand for, each task by itself.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_tasks) or (n_samples,)
+            What `decision_function` returns.
+        task : ndarray of int64 of shape (n_samples,), optional
+            The number of each row's task, for scores of these alone.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``scores``. Those of several classes need not add up to one.
+        """
+        uncut = scores + (self.thresholds_ if task is None else self.thresholds_[task])
+        calibration = getattr(self, "calibration_", None)
+        if calibration is None:
+            return np.asarray(self._metric().probability(uncut))
+        if task is None:
+            found = calibration.probability(np.reshape(uncut, (-1, len(self.thresholds_))).astype(np.float64))
+            return np.asarray(found.reshape(uncut.shape), dtype=scores.dtype)
+        return np.asarray(calibration.probability(uncut.astype(np.float64), task), dtype=scores.dtype)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> float:
         """Return the trained metric, averaged over the tasks.
 
         Not accuracy: what `GridSearchCV` chooses by default is then what the model is trained for.
@@ -146,8 +197,8 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels in the form they had in `fit`; NaN entries are left out.
-        sample_weight : None
-            There for scikit-learn's sake: the metrics are not weighted.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: a weight of k is k equal rows.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
 
@@ -156,33 +207,47 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
         float
             The mean over the tasks that have both classes in ``y``; NaN if none has.
         """
-        self._check_scorable(sample_weight, tasks)
+        self._check_scorable(None, tasks)
         scorer = TaskScorer(self._metric())
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
+        columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
+        return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))
 
-    def _check_scorable(self, sample_weight: None, tasks: Any) -> None:
+    def _check_scorable(self, sample_weight: Any, tasks: Any) -> None:
         if sample_weight is not None:
-            raise ValueError("sample_weight must be None: the metrics are defined on rows that all count the same.")
+            raise ValueError(f"sample_weight must be None: {type(self).__name__} scores rows that all count the same.")
         check_is_fitted(self)
         if self._kind == "tasks" and tasks is None:
             raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")
 
-    def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool, **given: Any) -> list[Column]:
+    def _columns(self, X: Any, y: Any, tasks: Any, *, answers: bool, groups: Any = None, **given: Any) -> list[Column]:
         """Return labels and scores of each task: with the cut at zero for a scorer of answers, otherwise uncut."""
         scores = self.decision_function(X, tasks, **given)
         check_consistent_length(scores, y)
         Y = self._signs(y)
+        group = () if groups is None else (group_numbers(groups, len(scores), 1),)
         if tasks is not None:
             task = task_numbers(tasks, self._kind, self.task_names_, len(scores))
             if not answers:
                 scores = scores + self.thresholds_[task]
-            return [(Y[task == i, 0], scores[task == i]) for i in np.unique(task)]
+            own = [np.flatnonzero(task == i) for i in np.unique(task)]
+            return [(Y[rows, 0], scores[rows], *(numbers[rows] for numbers in group)) for rows in own]
         scores = scores.reshape(len(scores), -1)
         if not answers:
             scores = scores + self.thresholds_
         elif self._kind == "multiclass":
             scores = as_answers(scores)
-        return list(zip(Y.T, scores.reshape(len(scores), -1).T, strict=True))
+        elif self._kind == "multilabel":
+            scores = np.where(self._answers(scores) > 0, 1.0, -1.0)
+        return [(y_i, s_i, *group) for y_i, s_i in zip(Y.T, scores.reshape(len(scores), -1).T, strict=True)]
+
+    def _weights_of(
+        self, columns: list[Column], weights: npt.NDArray[np.float64] | None, tasks: Any
+    ) -> list[npt.NDArray[np.float64]] | None:
+        """Return what each entry of each column counts."""
+        if weights is None or tasks is None:
+            return None if weights is None else [weights] * len(columns)
+        task = task_numbers(tasks, self._kind, self.task_names_, len(weights))
+        return [weights[task == i] for i in np.unique(task)]
 
     def _check_known(self, labels: npt.NDArray[Any]) -> None:
         """Warn of classes that were not there in `fit`; raise where there are no others."""
@@ -237,91 +302,3 @@ class LinearTasksClassifier(TasksClassifier):
             return own
         scores: npt.NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if self._kind == "binary" else scores
-
-
-class CorrectingTasksClassifier(LinearTasksClassifier):
-    """A linear model that may start from given scores: those of another model, which it corrects."""
-
-    _has_offset: bool = False  # whether it was fitted with given scores to start from
-
-    def decision_function(self, X: Any, tasks: Any = None, offset: Any = None) -> npt.NDArray[Any]:
-        """Return scores: above zero answers yes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row, for a model fitted with ``tasks``.
-        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
-            Scores that are added: those of the model that this one corrects, in the form that they had in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_tasks)
-            A vector for a binary problem and where ``tasks`` is given, else a column a task.
-        """
-        scores = super().decision_function(X, tasks)
-        if offset is not None:
-            return np.asarray(scores + read_offset(offset, scores.shape))
-        if self._has_offset:
-            messages.warn(
-                "This model was fitted with an offset and none is given here: its scores are those of the correction "
-                "alone. Give the offset of these rows (zeros to have the correction alone without this warning)."
-            )
-        return scores
-
-    def predict(self, X: Any, tasks: Any = None, offset: Any = None) -> npt.NDArray[Any]:
-        """Return answers.
-
-        Parameters
-        ----------
-        X, tasks, offset
-            As in `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_tasks)
-            Classes; for multi-label targets, 0 and 1 with a column a task.
-        """
-        return self._answers(self.decision_function(X, tasks, offset))
-
-    @available_if(_has_probability)
-    def predict_proba(self, X: Any, tasks: Any = None, offset: Any = None) -> npt.NDArray[Any]:
-        """Return probabilities, for ``metric="log"``.
-
-        Parameters
-        ----------
-        X, tasks, offset
-            As in `decision_function`.
-
-        Returns
-        -------
-        ndarray
-            Of shape (n_samples, n_classes) for a binary or multi-class problem and where ``tasks`` is given; else
-            (n_samples, n_tasks), the probability of yes. Thresholds do not enter.
-        """
-        return self._probabilities(self.decision_function(X, tasks, offset), tasks)
-
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None, offset: Any = None) -> float:
-        """Return the trained metric, averaged over the tasks.
-
-        Not accuracy: what `GridSearchCV` chooses by default is then what the model is trained for.
-
-        Parameters
-        ----------
-        X, tasks, offset
-            As in `decision_function`.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels in the form they had in `fit`; NaN entries are left out.
-        sample_weight : None
-            There for scikit-learn's sake: the metrics are not weighted.
-
-        Returns
-        -------
-        float
-            The mean over the tasks that have both classes in ``y``; NaN if none has.
-        """
-        self._check_scorable(sample_weight, tasks)
-        scorer = TaskScorer(self._metric())
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers, offset=offset))

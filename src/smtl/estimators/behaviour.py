@@ -9,12 +9,23 @@ import numpy.typing as npt
 
 from smtl import messages
 from smtl.estimators.held_out import HeldOut, own_scores
+from smtl.estimators.rules import CutRule
 from smtl.estimators.scoring import answer_counts
 from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import ends_of_cuts
+from smtl.estimators.weights import in_copies
+from smtl.groups import Groups
 from smtl.metrics import AUC, Metric
 
-__all__ = ["idle_tasks", "keep_cuts_inside", "null_tasks", "report_answers", "report_constants", "report_zero_weights"]
+__all__ = [
+    "idle_tasks",
+    "keep_cuts_inside",
+    "null_tasks",
+    "report_answers",
+    "report_broken",
+    "report_constants",
+    "report_zero_weights",
+]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -71,10 +82,28 @@ def idle_tasks(scores: Float, targets: Targets) -> npt.NDArray[np.bool_]:
 def report_constants(targets: Targets, fitted: Numbers) -> None:
     """Warn of tasks that have no model, for want of labels."""
     constant = np.setdiff1d(np.arange(len(targets.names)), fitted)
-    if len(constant):
+    groups = targets.groups_of(fitted)
+    if groups is not None:
+        report_groups(groups)
+    if len(constant) and targets.group is not None:
+        messages.warn(
+            f"{targets.in_words(constant)} no group with both classes in the training data: no loss is defined there, "
+            "and the answer is constant. The other tasks are not affected."
+        )
+    elif len(constant):
         messages.warn(
             f"{targets.in_words(constant)} only one class (or no label) in the training data: no "
             "loss is defined there, and the answer is constant. The other tasks are not affected."
+        )
+
+
+def report_groups(groups: Groups) -> None:
+    """Warn of groups that say nothing of the order."""
+    left_out, used = int(groups.n_left_out.sum()), int(groups.n_used.sum())
+    if left_out:
+        messages.warn(
+            f"{left_out} of {left_out + used} groups have rows of one class only, over all tasks: they say nothing of "
+            "the order, and are left out."
         )
 
 
@@ -86,6 +115,35 @@ def report_zero_weights(targets: Targets, zero: Numbers, C: float, gap: float) -
             f"{gap:.2g} of the optimum: the answer is the same for every row. Raise C, lower tol, or "
             "choose another metric or penalty; see null_tasks_."
         )
+
+
+def report_broken(rule: CutRule, held: HeldOut | None, targets: Targets) -> npt.NDArray[Any]:
+    """Warn of tasks for which a rule cannot promise what it says, and return their names.
+
+    Parameters
+    ----------
+    rule : CutRule
+        The rule.
+    held : HeldOut or None
+        Held-out scores.
+    targets : Targets
+        The labels of all rows.
+
+    Returns
+    -------
+    ndarray
+        Names of tasks.
+    """
+    if held is None:
+        return targets.names[:0]
+    tasks, reason = rule.broken(held)
+    tasks = np.intersect1d(tasks, targets.learnable())
+    if len(tasks):
+        messages.warn(
+            f"{targets.in_words(tasks)} too few labels for a promise: {reason}, at a confidence of 95 %. The cut is "
+            "the most careful one that held-out rows give; label more rows, or ask for less."
+        )
+    return np.asarray(targets.names[tasks])
 
 
 def keep_cuts_inside(model: Any, X: Any, targets: Targets) -> None:
@@ -107,6 +165,9 @@ def keep_cuts_inside(model: Any, X: Any, targets: Targets) -> None:
         return  # the highest score is answered, and no cut decides by itself
     fitted = targets.learnable()
     scores = _training_scores(X, targets, model.coef_, model.intercept_)
+    if targets.row_weight is not None:
+        rows = in_copies(targets.row_weight)
+        targets, scores = targets.part(rows), scores[rows]
     idle = np.setdiff1d(np.flatnonzero(idle_tasks(scores, targets)), null_tasks(model.coef_, fitted))
     for i in np.intersect1d(idle, fitted):
         rows = targets.column(i) != 0

@@ -3,6 +3,7 @@ r"""Scores as log odds: a logistic curve a task, its slope shrunk to the slope t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,17 +62,43 @@ class Curves:
             return scores * self.slope + self.intercept
         return scores * self.slope[task] + self.intercept[task]
 
+    def probability(self, scores: Float, task: npt.NDArray[np.int64] | None = None) -> Float:
+        """Return the probability of yes.
+
+        Parameters
+        ----------
+        scores, task
+            As in `log_odds`.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``scores``.
+        """
+        return np.asarray(expit(self.log_odds(scores, task)))
+
 
 class _Entries(NamedTuple):
-    """What is fitted to: labelled and scored entries of all tasks."""
+    """What is fitted to: labelled and scored entries, those of task i at ``ptr[i]:ptr[i + 1]``."""
 
-    task: npt.NDArray[np.int64]
+    ptr: npt.NDArray[np.int64]
     scores: Float
     wanted: Float
-    n_tasks: int
 
-    def sums(self, values: Float) -> Float:
-        return np.asarray(np.bincount(self.task, weights=values, minlength=self.n_tasks), dtype=np.float64)
+    @property
+    def n_tasks(self) -> int:
+        return len(self.ptr) - 1
+
+
+class _Sums(NamedTuple):
+    """The negative log likelihood of each task, its slope and its curvature, by intercept (b) and slope (a)."""
+
+    loss: Float
+    g_b: Float
+    h_bb: Float
+    g_a: Float
+    h_ab: Float
+    h_aa: Float
 
 
 def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
@@ -119,8 +146,9 @@ def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
     (array([0.2]), array([0.]))
     """
     entries, centre, scale, rarer = _entries(held, without)
-    m = held.n_tasks
-    start = np.zeros(m), np.log((entries.sums(entries.wanted) + 1e-9) / (entries.sums(1.0 - entries.wanted) + 1e-9))
+    n_entries = np.diff(entries.ptr)
+    n_wanted = np.array([entries.wanted[a:b].sum() for a, b in pairwise(entries.ptr)])
+    start = np.zeros(held.n_tasks), np.log((n_wanted + 1e-9) / (n_entries - n_wanted + 1e-9))
     start = _newton(entries, *start, slopes="shared")
     shared = np.maximum(start[0], 0.0)
     start = _newton(entries, *start, slopes="own")
@@ -128,15 +156,14 @@ def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
     slope = (rarer * own + SHRINKAGE * shared) / (rarer + SHRINKAGE)
     _, intercept = _newton(entries, slope, start[1], slopes="fixed")
     slope = slope / scale
-    unseen = entries.sums(np.ones(len(entries.task))) == 0.0
-    return Curves(slope, np.where(unseen, held.targets.constants(), intercept - slope * centre))
+    return Curves(slope, np.where(n_entries == 0, held.targets.constants(), intercept - slope * centre))
 
 
 def _entries(held: HeldOut, without: int | None) -> tuple[_Entries, Float, float, Float]:
     """Return the entries with centred scores of one scale, the centres, the scale, and rows of the rarer classes."""
     kept = None if without is None else held.without(without)
-    m, centre, rarer = held.n_tasks, np.zeros(held.n_tasks), np.zeros(held.n_tasks)
-    tasks, scores, wanted = [], [], []
+    centre, rarer, count = np.zeros(held.n_tasks), np.zeros(held.n_tasks), np.zeros(held.n_tasks, dtype=np.int64)
+    scores, wanted = [np.zeros(0)], [np.zeros(0)]
     for i, (places, y, s) in enumerate(held.columns()):
         if kept is not None:
             mine = kept[places]
@@ -144,58 +171,56 @@ def _entries(held: HeldOut, without: int | None) -> tuple[_Entries, Float, float
         if len(s) == 0:
             continue
         n_pos, n_neg = np.count_nonzero(y > 0), np.count_nonzero(y < 0)
-        centre[i], rarer[i] = s.mean(), min(n_pos, n_neg)
-        tasks.append(np.full(len(s), i))
+        centre[i], rarer[i], count[i] = s.mean(), min(n_pos, n_neg), len(s)
         scores.append(s - centre[i])
         wanted.append(np.where(y > 0, (n_pos + 1.0) / (n_pos + 2.0), 1.0 / (n_neg + 2.0)))
-    if not tasks:
-        return _Entries(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), m), centre, 1.0, rarer
     everything = np.concatenate(scores)
-    scale = float(np.sqrt(np.mean(everything**2))) or 1.0
-    return _Entries(np.concatenate(tasks), everything / scale, np.concatenate(wanted), m), centre, scale, rarer
+    scale = (float(np.sqrt(np.mean(everything**2))) if len(everything) else 0.0) or 1.0
+    ptr = np.concatenate([[0], np.cumsum(count)])
+    return _Entries(ptr, everything / scale, np.concatenate(wanted)), centre, scale, rarer
 
 
 def _newton(entries: _Entries, slope: Float, intercept: Float, *, slopes: str) -> tuple[Float, Float]:
     """Return slopes and intercepts of the greatest likelihood; slopes are "own", "shared" or "fixed"."""
     a, b = slope, intercept
-    loss = _losses(entries, a, b)
+    sums = _sums(entries, a, b)
     for _ in range(N_STEPS):
-        da, db = _step(entries, a, b, slopes)
+        da, db = _step(sums, slopes)
         size = np.ones(entries.n_tasks)
         for _ in range(N_STEPS):
-            new = _losses(entries, a + size * da, b + size * db)
+            new = _sums(entries, a + size * da, b + size * db)
             # Sums over many rows have rounding errors. Near the optimum they must not look like a step too long.
-            worse = new > loss + ROUNDING * (1.0 + loss)
+            worse = new.loss > sums.loss + ROUNDING * (1.0 + sums.loss)
             if slopes == "shared":
-                worse = np.full(len(worse), new.sum() > loss.sum() + ROUNDING * (1.0 + loss.sum()))
+                before = sums.loss.sum()
+                worse = np.full(len(worse), new.loss.sum() > before + ROUNDING * (1.0 + before))
             if not worse.any():
                 break
             size = np.where(worse, 0.5 * size, size)
-        a, b, loss = a + size * da, b + size * db, new
+        a, b, sums = a + size * da, b + size * db, new
         if max(np.abs(size * da).max(initial=0.0), np.abs(size * db).max(initial=0.0)) < TOLERANCE:
             break
     return a, b
 
 
-def _losses(entries: _Entries, a: Float, b: Float) -> Float:
-    """Return the negative log likelihood of each task."""
-    odds = a[entries.task] * entries.scores + b[entries.task]
-    return entries.sums(np.logaddexp(0.0, odds) - entries.wanted * odds)
+def _sums(entries: _Entries, a: Float, b: Float) -> _Sums:
+    """Return the sums at some slopes and intercepts."""
+    from smtl.kernels.logistic import curve_sums  # predicting imports no numba
+
+    out = np.empty((entries.n_tasks, len(_Sums._fields)))
+    curve_sums(entries.scores, entries.wanted, entries.ptr, a, b, out)
+    return _Sums(*out.T)
 
 
-def _step(entries: _Entries, a: Float, b: Float, slopes: str) -> tuple[Float, Float]:
+def _step(sums: _Sums, slopes: str) -> tuple[Float, Float]:
     """Return Newton's step of slopes and intercepts."""
-    s = entries.scores
-    p = expit(a[entries.task] * s + b[entries.task])
-    rest, weight = entries.wanted - p, p * (1.0 - p)
-    g_b, h_bb = entries.sums(rest), np.maximum(entries.sums(weight), 1e-12)
+    g_b, h_bb = sums.g_b, np.maximum(sums.h_bb, 1e-12)
     if slopes == "fixed":
-        return np.zeros_like(a), g_b / h_bb
-    g_a, h_ab, h_aa = entries.sums(rest * s), entries.sums(weight * s), entries.sums(weight * s * s)
+        return np.zeros_like(g_b), g_b / h_bb
     # The intercepts are eliminated: what is left of the slope's equation when they follow.
-    gain, curvature = g_a - h_ab * g_b / h_bb, h_aa - h_ab**2 / h_bb
+    gain, curvature = sums.g_a - sums.h_ab * g_b / h_bb, sums.h_aa - sums.h_ab**2 / h_bb
     if slopes == "shared":
-        gain, curvature = np.full_like(a, gain.sum()), np.full_like(a, curvature.sum())
+        gain, curvature = np.full_like(g_b, gain.sum()), np.full_like(g_b, curvature.sum())
     # Where scores are all the same, any slope will do.
     da = np.where(curvature > 1e-12, gain / np.maximum(curvature, 1e-12), 0.0)
-    return da, (g_b - h_ab * da) / h_bb
+    return da, (g_b - sums.h_ab * da) / h_bb

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from smtl.estimators.points import Point
 from smtl.estimators.racing import METRICS, PENALTIES
+from smtl.estimators.rules import CutRule
 from smtl.estimators.scoring import TaskScorer, get_scoring, judges_answers
-from smtl.estimators.search import Point
 from smtl.estimators.targets import Kind, Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import AUC, Metric, get_metric
+from smtl.metrics.weighting import knows_weights
 from smtl.penalties import get_penalty
 
 __all__ = ["Candidate", "Choice"]
@@ -35,6 +38,8 @@ class Choice:
         What it is chosen for.
     threshold, threshold_metric
         How cuts are chosen, and what for.
+    whole
+        Whether all weights are whole numbers, which some metrics need.
 
     Examples
     --------
@@ -49,8 +54,9 @@ class Choice:
     penalty: Any
     ridge: Any
     scoring: Any
-    threshold: str | float
+    threshold: str | float | CutRule
     threshold_metric: str | Metric | None
+    whole: bool = True
 
     @property
     def racing(self) -> bool:
@@ -60,7 +66,9 @@ class Choice:
     @property
     def metrics(self) -> list[Any]:
         """The metrics."""
-        return list(METRICS) if _is_auto(self.metric) else _as_list(self.metric)
+        if not _is_auto(self.metric):
+            return _as_list(self.metric)
+        return [name for name in METRICS if self.whole or knows_weights(get_metric(name), "planes")]
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -112,11 +120,16 @@ class Choice:
         for metric in self.metrics:
             scorer = self.scorer(get_metric(metric), targets.kind)
             ranks = isinstance(scorer, TaskScorer) and not judges_answers(scorer)
-            if n_splits == 1 and isinstance(self.threshold, str) and not ranks:
+            if n_splits == 1 and not isinstance(self.threshold, Real) and not ranks:
                 raise ValueError(
                     "cv must have at least two splits where thresholds are chosen on held-out scores and answers are "
                     "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
                     "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
+                )
+            if not isinstance(scorer, TaskScorer) and targets.row_weight is not None:
+                raise ValueError(
+                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where rows have "
+                    f"weights, got {self.scoring!r} instead: no weights are passed on to scikit-learn's scorers."
                 )
             if not isinstance(scorer, TaskScorer) and targets.offset is not None:
                 raise ValueError(

@@ -2,50 +2,48 @@ r"""SMTLClassifier: one linear model per task, trained jointly on the metric the
 
 from __future__ import annotations
 
-import math
+from concurrent.futures import Executor
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
+from smtl.estimators.aligning import aligned
 from smtl.estimators.all_or_nothing import all_or_nothing
-from smtl.estimators.base import CorrectingTasksClassifier
 from smtl.estimators.behaviour import (
     keep_cuts_inside,
     null_tasks,
     report_answers,
+    report_broken,
     report_constants,
     report_zero_weights,
 )
+from smtl.estimators.calibrating import check_calibration
+from smtl.estimators.checks import check_C, check_groups, check_tasks, check_threshold, checked_data
+from smtl.estimators.correcting import CorrectingTasksClassifier
+from smtl.estimators.dealing import group_numbers
+from smtl.estimators.fitting import Formula, LinearModel, Solving, fit_linear
 from smtl.estimators.folds import make_folds
-from smtl.estimators.held_out import HeldOut, fold_problems, scores_of
-from smtl.estimators.targets import Targets, read_offset, read_targets
+from smtl.estimators.held_out import Fold, HeldOut, fold_problems, scores_of
+from smtl.estimators.rules import CutRule, cut_by
+from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
+from smtl.estimators.weights import check_unweighted, read_sample_weight, weigh, without_zeros
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, Solution, Start, check_stopping, critical_C, solve
+from smtl.solvers import Start, check_stopping, solve
 
-__all__ = [
-    "SMTLClassifier",
-    "check_tasks",
-    "check_threshold",
-    "natural_C",
-]
+__all__ = ["SMTLClassifier"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Cutting: TypeAlias = str | float | CutRule
 
-# C="auto" is this multiple of the data's own critical value.
-AUTO = 20.0
 # Folds for choosing thresholds, and the gap to which their models are fitted at least.
 N_FOLDS = 3
 FOLD_TOL = 1e-2
-# The ways in which thresholds are chosen.
-CHOSEN = ("auto", "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality")
 
 
 class SMTLClassifier(CorrectingTasksClassifier):
@@ -62,7 +60,8 @@ class SMTLClassifier(CorrectingTasksClassifier):
     ----------
     metric : str or Metric, default="log"
         What the model is trained on: ``"log"``, ``"auc"``, ``"auc-labelling"``, ``"f1"``, ``"f2"``, ``"f0.5"``,
-        ``"error"``, ``"jaccard"``, ``"gmean"``, or an instance of `smtl.metrics.Metric`. Where classes overlap, the
+        ``"error"``, ``"balanced-error"``, ``"jaccard"``, ``"gmean"``, ``"mcc"``, ``"ap"``, ``"ndcg"``, ``"pauc"``,
+        ``"precision@k"``, ``"prbep"``, or an instance of `smtl.metrics.Metric`. Where classes overlap, the
         losses of F1 and the like are flat, and the answer may be the same for every row: log and AUC, cut for F1, are
         better there.
     penalty : str or Penalty, default="l21"
@@ -80,13 +79,24 @@ class SMTLClassifier(CorrectingTasksClassifier):
         The cut between the classes. ``"auto"`` is zero where the metric is a function of the answers (F1, error, ...);
         for others (log, AUC) it is chosen by cross-validation on the training data, which takes three more fits. The
         rules are ``"auto"``, ``"expected"``, ``"per-task"``, ``"shared"``, ``"smoothed"``, ``"calibrated"`` and
-        ``"cardinality"``; see `SMTLClassifierCV`. A number is used as it is.
+        ``"cardinality"``; see `SMTLClassifierCV`. A number is used as it is. ``"recall>=0.9"``, ``"precision>=0.8"``:
+        the best precision, or recall, that keeps this floor on new rows with a confidence of 95 % for each task. Of
+        several labels ``"at-least-one"``, ``"at-most-3"``, ``"top-2"``: so many answers of yes a row, the likeliest.
+    costs : pair, array-like of shape (n_tasks, 2) or dict, default=None
+        What a miss and a false alarm cost: a pair for all tasks, one a task, or pairs by the tasks' names. Cuts are
+        then those of least expected cost, and ``threshold`` must be left as it is.
     threshold_metric : str or Metric, default=None
         What a chosen cut is to be best for. By default the metric itself; F1 if that is no function of the answers
         (AUC, log).
-    solver : {"bundle", "cutting-plane", "paper"}, default="bundle"
-        ``"cutting-plane"`` is for the ridge penalty, each task by itself; ``"paper"`` is the original algorithm, for
-        comparison.
+    calibration : {"logistic", "isotonic"} or None, default=None
+        What makes probabilities of the scores, fitted to held-out ones, which takes three more fits unless cuts are
+        chosen on them; `predict_proba` is then there for any metric. A curve a task, or rising steps, drawn to what all
+        tasks share where labels are rare; see `smtl.calibrate`. None: only a metric that gives probabilities (log) has
+        them.
+    solver : {"auto", "bundle", "cutting-plane", "paper"}, default="auto"
+        ``"auto"`` goes by the curvature of smooth losses (``"log"``) and by planes for all others; ``"bundle"`` goes by
+        planes; ``"cutting-plane"`` is for the ridge penalty, each task by itself; ``"paper"`` is the original
+        algorithm, for comparison.
     tol : float, default=1e-3
         The relative duality gap at which to stop.
     max_iter : int, default=5000
@@ -96,6 +106,12 @@ class SMTLClassifier(CorrectingTasksClassifier):
     n_jobs : int, default=None
         Threads to spread the tasks over; -1 for all cores. The result is the same for any number. BLAS is kept to one
         thread while a model is fitted.
+    class_weight : "balanced", dict, list of dict or None, default=None
+        What the labels of each class count in training: in inverse proportion to their number, or as the dict says. Of
+        one answer a row it is a weight of the row. Of several labels a row each has its own, by 0 and 1, in one dict or
+        a list with one entry a task; cuts are then still chosen for the metric as it is.
+    task_weight : array-like of shape (n_tasks,), dict or None, default=None
+        What the loss of each task is multiplied by, in order or by the task's name.
     random_state : int, RandomState instance or None, default=None
         For the folds on which thresholds are chosen. Nothing else is random; None stands for a fixed seed, so that
         the result of two fits is the same.
@@ -109,6 +125,8 @@ class SMTLClassifier(CorrectingTasksClassifier):
         Weights. One row for a binary problem, one a class, one a label, or one a task.
     intercept_ : ndarray of shape (n_tasks,)
         Intercepts, less the thresholds: a score above zero answers yes.
+    calibration_ : Curves, Steps or None
+        What makes probabilities of scores, where that was asked for.
     thresholds_ : ndarray of shape (n_tasks,)
         The thresholds that were folded into `intercept_`.
     classes_ : ndarray
@@ -118,6 +136,8 @@ class SMTLClassifier(CorrectingTasksClassifier):
     null_tasks_ : ndarray
         Names of the tasks whose answer is the same for every training row, because weights are zero or too small to
         bring any row across the threshold. With a threshold that is a number, only weights of zero count.
+    unpromised_tasks_ : ndarray
+        Names of the tasks for which the floor that ``threshold`` asks for cannot be promised, for want of labels.
     C_ : float
         The value of C that was used.
     objective_, dual_bound_ : float
@@ -131,7 +151,7 @@ class SMTLClassifier(CorrectingTasksClassifier):
         Number of iterations.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Notes
@@ -170,12 +190,16 @@ class SMTLClassifier(CorrectingTasksClassifier):
         ridge: float = 0.0,
         fit_intercept: bool = True,
         threshold: float | str = "auto",
+        costs: Any = None,
         threshold_metric: str | Metric | None = None,
-        solver: str = "bundle",
+        calibration: str | None = None,
+        solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 5000,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        class_weight: Any = None,
+        task_weight: Any = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -185,17 +209,29 @@ class SMTLClassifier(CorrectingTasksClassifier):
         self.ridge = ridge
         self.fit_intercept = fit_intercept
         self.threshold = threshold
+        self.costs = costs
         self.threshold_metric = threshold_metric
+        self.calibration = calibration
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.class_weight = class_weight
+        self.task_weight = task_weight
         self.random_state = random_state
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, tasks: Any = None, offset: Any = None) -> SMTLClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        tasks: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> SMTLClassifier:
         """Fit the model. Where that fails or is interrupted, the estimator is as it was before.
 
         Parameters
@@ -210,167 +246,134 @@ class SMTLClassifier(CorrectingTasksClassifier):
             Scores to start from: those of another model, which this one corrects. The scores of a task are then
             :math:`o_i + X w_i + b_i`. A column a task (a class, a label); a vector for a binary problem and where
             ``tasks`` is given.
+        groups : array-like of shape (n_samples,), optional
+            Groups of rows within which the tasks are judged: queries, visits, customers. The loss of a task is then the
+            mean of the metric's loss over its groups that have both classes, with one w for all of them; folds keep
+            groups together. For metrics of the order, such as ``"ap"``, ``"ndcg"`` and ``"auc"``; for others
+            ``fit_intercept`` must be False, since an intercept would have to suit all groups at once.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: a weight of k is k equal rows, one of 0 is no row. Weights that are no whole numbers
+            are allowed where the metric is ``"log"``, ``"error"`` or ``"auc"``; cuts are then chosen on held-out rows
+            drawn in proportion to them.
 
         Returns
         -------
         SMTLClassifier
             The fitted estimator.
         """
-        metric, penalty = get_metric(self.metric), get_penalty(self.penalty, self.ridge)
+        formula = Formula(get_metric(self.metric), get_penalty(self.penalty, self.ridge), bool(self.fit_intercept))
         self._check_parameters()
-        if y is None:
-            raise ValueError("This SMTLClassifier estimator requires y to be passed, but the target y is None.")
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
-        check_scale(X)
-        targets = read_targets(X, y, tasks)
-        if offset is not None:
-            targets.offset = read_offset(offset, targets.Y.shape)
-        fitted = targets.learnable()
-        check_tasks(metric, targets)
-
-        m = len(targets.names)
-        W = np.zeros((X.shape[1], m), order="F")
-        intercept, thresholds = targets.constants(), np.zeros(m)
-        cuts, held = Cuts(np.zeros(m), np.zeros(m), np.zeros((0, m)), 0.0), None
-        with threads(self.n_jobs) as (executor, n_threads):
-            problem = Problem(
-                targets.tasks(X, fitted),
-                metric,
-                penalty,
-                1.0,
-                with_intercept=bool(self.fit_intercept),
-                offset=targets.flat_offset(fitted),
-                executor=executor,
-                n_threads=n_threads,
-            )
-            self.C_ = (
-                (AUTO * natural_C(problem, X) if isinstance(self.C, str) else float(self.C)) if len(fitted) else np.nan
-            )
-            problem.C = self.C_
-            solution = None
-            if len(fitted):
-                solution = solve(
-                    problem,
-                    self.solver,
-                    tol=self.tol,
-                    max_iter=self.max_iter,
-                    start=self._warm(problem.shape),
-                    verbose=self.verbose,
-                )
-                W[:, fitted] = solution.certificate.W
-                intercept[fitted] = solution.certificate.intercept
-                cuts, held = self._choose_cuts(problem, X, y, targets)
-                intercept[fitted] -= cuts.location[fitted]
-                thresholds[fitted] = cuts.cut[fitted]
-        self._keep_solution(solution)
-        self.classes_ = targets.classes
-        self.task_names_ = targets.names
-        self.coef_ = np.ascontiguousarray(W.T, dtype=X.dtype)
-        self.thresholds_ = thresholds.astype(X.dtype)
-        self.intercept_ = (intercept - thresholds).astype(X.dtype)
-        self._kind = targets.kind
-        self._has_offset = offset is not None
-        if self.threshold == "auto" and held is not None:
-            keep_cuts_inside(self, X, targets)
-        self._report_behaviour(X, targets, held, cuts.by_fold)
+        X, targets = checked_data(self, X, y, tasks, offset)
+        weights = read_sample_weight(sample_weight, X)
+        if groups is not None:
+            check_unweighted(weights, self.class_weight)
+            targets.group = group_numbers(groups, X.shape[0], 1)
+            check_groups(formula.metric, formula.with_intercept)
+        X, targets, weights = without_zeros(X, targets, weights)
+        weigh(targets, weights, self.class_weight, self.task_weight)
+        check_tasks(formula.metric, targets)
+        cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
+        start: Start | None = getattr(self, "_start", None) if self.warm_start else None
+        with threads(self.n_jobs) as threading:
+            solving = Solving(self.solver, self.tol, self.max_iter, self.verbose)
+            model = fit_linear(X, targets, formula, self.C, solving, start=start, threading=threading)
+            held = None
+            if self._needs_held_out(cutting, formula.metric, targets):
+                held = self._held_out(formula, model, X, targets, threading[0])
+        self._start = model.solution.start.without_planes() if self.warm_start and model.solution else None
+        self._keep_fit(cutting, formula.metric, model, held, X, targets)
         return self
+
+    def _needs_held_out(self, cutting: Cutting, metric: Metric, targets: Targets) -> bool:
+        """Return whether there is anything that is chosen on held-out scores."""
+        return len(targets.learnable()) > 0 and (_on_held_out(cutting, metric) or self.calibration is not None)
+
+    def _keep_fit(
+        self,
+        cutting: Cutting,
+        metric: Metric,
+        model: LinearModel,
+        helds: tuple[HeldOut, HeldOut] | None,
+        X: Any,
+        targets: Targets,
+    ) -> None:
+        """Set all attributes but the start of another fit, and warn of what is worth little.
+
+        Held-out scores are there as they are, and on the scale of the final model.
+        """
+        self.C_ = model.C
+        held, placed = (None, None) if helds is None else helds
+        held = placed if isinstance(cutting, CutRule) else held
+        cuts = self._cuts(cutting, metric, held, len(targets.names))
+        self._keep_solution(model)
+        modelled = np.isin(np.arange(len(targets.names)), targets.learnable())
+        self._keep_weights(model.coef, model.intercept, cuts, modelled, targets, X.dtype)
+        self._keep_calibration(placed, cuts, targets)
+        self._keep_row_rule()
+        chosen = held if _on_held_out(cutting, metric) else None
+        if cutting == "auto" and chosen is not None:
+            keep_cuts_inside(self, X, targets)
+        self._report_behaviour(cutting, X, targets, chosen, cuts.by_fold)
 
     def _check_parameters(self) -> None:
         """Raise for parameters that have no meaning."""
-        if not (isinstance(self.C, str) and self.C == "auto") and not (
-            isinstance(self.C, Real) and np.isfinite(self.C) and self.C > 0
-        ):
-            raise ValueError(f"C must be a positive number or 'auto', got {self.C!r} instead.")
-        check_threshold(self.threshold, CHOSEN)
+        check_C(self.C)
+        check_threshold(self.threshold)
+        check_calibration(self.calibration)
         check_stopping(self.tol, self.max_iter)
 
-    def _warm(self, shape: tuple[int, int]) -> Start | None:
-        start: Start | None = getattr(self, "_start", None) if self.warm_start else None
-        return start if start is not None and start.S.shape == shape else None
+    def _cuts(self, cutting: Cutting, metric: Metric, held: HeldOut | None, m: int) -> Cuts:
+        """Return the cuts of all tasks."""
+        if held is not None and _on_held_out(cutting, metric):
+            return choose_cuts(held, cutting, metric, cut_target(metric, self.threshold_metric))
+        cut = np.full(m, cutting if isinstance(cutting, Real) else 0.0, dtype=np.float64)
+        return Cuts(np.zeros(m), cut, np.zeros((0, m)), 0.0)
 
-    def _choose_cuts(self, problem: Problem, X: Any, y: Any, targets: Targets) -> tuple[Cuts, HeldOut | None]:
-        """Return the cuts of all tasks, and the held-out scores where they are chosen on those."""
-        metric, m = problem.metric, len(targets.names)
-        target = cut_target(metric, self.threshold_metric)
-        if not isinstance(self.threshold, str) or (self.threshold == "auto" and metric.judges_answers):
-            cut = np.full(m, 0.0 if isinstance(self.threshold, str) else float(self.threshold))
-            return Cuts(np.zeros(m), cut, np.zeros((0, m)), 0.0), None
+    def _held_out(
+        self,
+        formula: Formula,
+        model: LinearModel,
+        X: Any,
+        targets: Targets,
+        executor: Executor | None,
+    ) -> tuple[HeldOut, HeldOut]:
+        """Return scores of all rows by models that have not seen them, as they are and as the final model's."""
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        splits = make_folds(min(N_FOLDS, X.shape[0]), X, y, targets, rng)
-        folds = fold_problems(X, targets, splits, metric, problem.penalty, with_intercept=problem.with_intercept)
-        scores = []
-        for fold in folds:
-            W, intercept = np.zeros((X.shape[1], 0)), np.zeros(0)
-            if fold.problem is not None:
-                fold.problem.C = problem.C
-                tol = max(self.tol, FOLD_TOL)
-                best = solve(fold.problem, self.solver, tol=tol, max_iter=self.max_iter, warn=False).certificate
-                W, intercept = best.W, best.intercept
-            scores.append(scores_of(X, targets, fold, W, intercept))
+        n_units = X.shape[0] if targets.group is None else int(targets.group.max()) + 1
+        splits = make_folds(max(min(N_FOLDS, n_units), 2), X, None, targets, rng, targets.group)
+        folds = fold_problems(X, targets, splits, formula)
+
+        def weights(fold: Fold) -> tuple[Float, Float]:
+            if fold.problem is None:
+                return np.zeros((0, X.shape[1])), np.zeros(0)
+            tol = max(self.tol, FOLD_TOL)
+            best = solve(fold.problem, model.C, self.solver, tol=tol, max_iter=self.max_iter, warn=False).certificate
+            return best.W, best.intercept
+
+        models = list(map(weights, folds) if executor is None else executor.map(weights, folds))
+        scores = [scores_of(X, targets, fold, *one) for fold, one in zip(folds, models, strict=True)]
         held = HeldOut(targets, folds, scores)
-        return choose_cuts(held, self.threshold, metric, target), held
+        if not self._promises():
+            return held.weighed(), held.weighed()
+        as_final = aligned(held, X, targets, folds, models, (model.coef, model.intercept))
+        return held.weighed(), as_final.weighed()
 
-    def _keep_solution(self, solution: Solution | None) -> None:
-        if solution is None:
-            self.objective_ = self.dual_bound_ = self.gap_ = 0.0
-            self.history_: dict[str, Float] = {}
-            self.n_iter_ = 0
-            self._start = None
-            return
-        self.objective_ = solution.certificate.objective
-        self.dual_bound_ = solution.certificate.bound
-        self.gap_ = solution.certificate.gap
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self._start = solution.start.without_planes() if self.warm_start else None
-
-    def _report_behaviour(self, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float) -> None:
+    def _report_behaviour(
+        self, cutting: Cutting, X: Any, targets: Targets, held: HeldOut | None, by_fold: Float
+    ) -> None:
         """Set the null tasks, and warn of tasks whose answers are worth little."""
         fitted = targets.learnable()
         report_constants(targets, fitted)
         zero = null_tasks(self.coef_, fitted)
         self.null_tasks_ = targets.names[zero]
         report_zero_weights(targets, zero, self.C_, self.gap_)
-        if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
+        self.unpromised_tasks_ = targets.names[:0]
+        if isinstance(cutting, CutRule):
+            self.unpromised_tasks_ = report_broken(cutting, held, targets)
+        elif isinstance(cutting, str):  # whoever gives the cut knows what it does
             report_answers(self, X, targets, held, by_fold, cut_target(self._metric(), self.threshold_metric))
 
 
-def check_tasks(metric: Metric, targets: Targets) -> None:
-    """Raise if the metric is not defined on one of the tasks."""
-    n_pos, n_neg = targets.counts()
-    for i in targets.learnable():
-        metric.check_task(int(n_pos[i]), int(n_neg[i]))
-
-
-def check_scale(X: Any) -> None:
-    """Raise if squares of sums over X would not be numbers any more."""
-    limit = 1e30 if X.dtype == np.float32 else 1e100
-    largest = _largest(X)
-    if largest > limit or 0.0 < largest < 1.0 / limit:
-        raise ValueError(
-            f"X must have its largest absolute value between {1.0 / limit:g} and {limit:g}, got {largest:g} instead; "
-            "bring the features to one scale, as StandardScaler does."
-        )
-
-
-def _largest(X: Any) -> float:
-    values = X.data if sp.issparse(X) else X
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-
-
-def natural_C(problem: Problem, X: Any) -> float:
-    """Return the data's own scale for C: the critical value, around which the weights become zero."""
-    C = critical_C(problem)
-    # Where slopes are nothing but rounding errors, there is nothing to learn, and any C will do.
-    return C if C * _largest(X) < 1e12 else 1.0 / AUTO
-
-
-def check_threshold(threshold: Any, names: tuple[str, ...]) -> None:
-    """Raise for a threshold that is neither one of the names nor a number."""
-    if isinstance(threshold, str):
-        known = threshold in names
-    else:
-        known = isinstance(threshold, Real) and math.isfinite(threshold)
-    if not known:
-        words = ", ".join(repr(name) for name in names)
-        raise ValueError(f"threshold must be one of {words} or a number, got {threshold!r} instead.")
+def _on_held_out(cutting: Cutting, metric: Metric) -> bool:
+    """Return whether cuts are chosen on held-out scores."""
+    return not isinstance(cutting, Real) and not (cutting == "auto" and metric.judges_answers)

@@ -12,7 +12,7 @@ from smtl.estimators.calibration import Curves, logistic_curves
 from smtl.estimators.held_out import HeldOut
 from smtl.metrics import Metric
 
-__all__ = ["LEVELS", "SMOOTHING", "Rule", "best_of_sorted", "calibrated_rules", "mixed_rules"]
+__all__ = ["LEVELS", "SMOOTHING", "Rule", "at_log_odds", "best_of_sorted", "calibrated_rules", "mixed_rules"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Part: TypeAlias = tuple[npt.NDArray[np.bool_], Float]
@@ -140,18 +140,20 @@ def calibrated_rules(held: HeldOut, target: Metric, *, pooled: bool, levels: boo
         curves, kept = logistic_curves(held, k), held.without(k)
         parts = [column.part(kept) for column in columns]
         odds = [(y, a * s + b) for (y, s), a, b in zip(parts, curves.slope, curves.intercept, strict=True)]
-        everything = np.concatenate([s for _, s in odds])
-        order = np.argsort(-everything, kind="stable")
-        positive, everything = np.concatenate([y for y, _ in odds])[order], everything[order]
-        if not 0 < positive.sum() < len(positive):
+        positive, everything = np.concatenate([y for y, _ in odds]), np.concatenate([s for _, s in odds])
+        n_pos = int(positive.sum())
+        if pooled or not 0 < n_pos < len(positive):
+            order = np.argsort(-everything, kind="stable")
+            positive, everything = positive[order], everything[order]
+        if not 0 < n_pos < len(positive):
             places = np.zeros(2)
         else:
             best = best_of_sorted(positive, everything, target) if pooled else _shared_cut(odds, target)
-            places = np.array([best, _place_of_share(positive, everything)])
+            places = np.array([best, -_middle(-everything, n_pos)])
         for table, place in zip(tables, [*places, *fixed], strict=True):
-            table[k] = np.clip(_at_log_odds(curves, place), *ends.T)
+            table[k] = np.clip(at_log_odds(curves, place), *ends.T)
         if pooled and len(everything):
-            expected[k] = _at_log_odds(curves, best_of_sorted(expit(everything), everything, target))
+            expected[k] = at_log_odds(curves, best_of_sorted(expit(everything), everything, target))
         elif not pooled:
             found = [
                 best_of_sorted(expit(o), s, target) if len(s) else None
@@ -164,7 +166,7 @@ def calibrated_rules(held: HeldOut, target: Metric, *, pooled: bool, levels: boo
     return [Rule(name, none, table, np.inf) for name, table in zip(names, [expected, *tables], strict=True)]
 
 
-def _at_log_odds(curves: Curves, place: float) -> Float:
+def at_log_odds(curves: Curves, place: float | Float) -> Float:
     """Return the scores at which the curves reach some log odds; where a curve is flat, beyond all scores."""
     with np.errstate(divide="ignore", invalid="ignore"):
         at = (place - curves.intercept) / curves.slope
@@ -200,6 +202,11 @@ def _place_of_share(positive: npt.NDArray[np.bool_], scores: Float) -> float:
     """Return the cut of scores in descending order that says yes as often as the labels do; both classes are there."""
     n_pos = int(positive.sum())
     return float(0.5 * (scores[n_pos - 1] + scores[n_pos]))
+
+
+def _middle(values: Float, k: int) -> float:
+    """Return the middle between the k least values and the rest; there are both."""
+    return float(0.5 * np.partition(values, [k - 1, k])[k - 1 : k + 1].sum())
 
 
 def _blind_cut(scores: Float, labels: npt.NDArray[np.int8]) -> float:

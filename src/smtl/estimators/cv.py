@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from smtl import messages
+from smtl.estimators.aligning import aligned
 from smtl.estimators.all_or_nothing import all_or_nothing
-from smtl.estimators.base import CorrectingTasksClassifier
-from smtl.estimators.behaviour import keep_cuts_inside, null_tasks, report_answers
+from smtl.estimators.behaviour import (
+    keep_cuts_inside,
+    null_tasks,
+    report_answers,
+    report_broken,
+    report_constants,
+    report_zero_weights,
+)
+from smtl.estimators.calibrating import check_calibration
+from smtl.estimators.candidates import Candidates
+from smtl.estimators.checks import check_threshold, checked_data
 from smtl.estimators.choosing import Candidate, Choice
-from smtl.estimators.classifier import CHOSEN, SMTLClassifier, check_scale, check_tasks, check_threshold, natural_C
+from smtl.estimators.correcting import CorrectingTasksClassifier
 from smtl.estimators.cv_results import results_table
-from smtl.estimators.folds import make_folds, rare_tasks
+from smtl.estimators.dealing import group_numbers
+from smtl.estimators.fitting import Formula, LinearModel, Solving, start_of
+from smtl.estimators.folds import rare_tasks
+from smtl.estimators.points import Point, choose, report_an_open_end
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
-from smtl.estimators.racing import COARSE_ITER, COARSE_TOL, Heat, most_points, race
+from smtl.estimators.rules import CutRule, cut_by
 from smtl.estimators.scoring import TaskScorer, judges_answers
-from smtl.estimators.search import Data, Point, choose, forget_losers, report_an_open_end, search
-from smtl.estimators.targets import Targets, read_offset, read_targets
+from smtl.estimators.search import Data
+from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
+from smtl.estimators.thresholds import choose_cuts
+from smtl.estimators.weights import check_unweighted, read_sample_weight, weighed_splits
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, grid_of_Cs
+from smtl.solvers import check_stopping
 
 __all__ = ["SMTLClassifierCV"]
 
-Float: TypeAlias = npt.NDArray[np.float64]
-
-# Models of the folds serve to compare values of C: to this gap, or so many passes for each C.
-FOLD_TOL = 2e-2
-FOLD_ITER = 50
+Threading: TypeAlias = tuple[ThreadPoolExecutor | None, int]
 
 
 class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
@@ -77,9 +88,22 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         ``"smoothed"``, the nearer to the shared one the fewer positives a task has; ``"calibrated"``, one for the log
         odds of all tasks; ``"cardinality"``, where yes is said as often as all labels do. ``"auto"`` is the first,
         unless another is clearly better where each fold is cut by what the others say. A number is used as it is.
+        With a promise for new rows, kept with a confidence of 95 % for each task: ``"recall>=0.9"``, the best precision
+        that keeps this recall; ``"precision>=0.8"``, the best recall. Of several labels ``"at-least-one"``,
+        ``"at-most-3"``, ``"top-2"``: so many answers of yes a row, the likeliest ones, with the cuts of ``"auto"``.
+    costs : pair, array-like of shape (n_tasks, 2) or dict, default=None
+        What a miss and a false alarm cost: a pair for all tasks, one a task, or pairs by the tasks' names. Cuts are
+        then those of least expected cost, and ``threshold`` must be left as it is.
     threshold_metric : str or Metric, default=None
         What the cuts are to be best for. By default, with ``threshold="auto"``, `scoring`; otherwise the trained
         metric; F1 if these are no function of the answers (AUC, log).
+    calibration : {"logistic", "isotonic"} or None, default=None
+        What makes probabilities of the scores, fitted to the held-out ones; `predict_proba` is then there for any
+        metric. A curve a task, or rising steps, drawn to what all tasks share where labels are rare; see
+        `smtl.calibrate`. None: only a metric that gives probabilities (log) has them.
+    within_groups : bool, default=False
+        Whether the tasks are judged within the ``groups`` that `fit` is given, as in `SMTLClassifier`: losses and
+        scores of the order are means over the groups. Otherwise groups only stay together in the folds.
     selection : {"best", "1se"}, default="best"
         The C of the best mean score, or the smallest whose score is within one standard error of it.
     refit : bool, default=True
@@ -89,6 +113,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         for each C; the gaps they reached are in `cv_results_`.
     n_jobs : int, default=None
         Threads for folds side by side, and for the tasks of the final model. The result is the same for any number.
+    task_weight : array-like of shape (n_tasks,), dict or None, default=None
+        What the loss of each task is multiplied by, in order or by the task's name. Scores are not weighted by it.
     random_state : int, RandomState instance or None, default=None
         For the folds. None stands for a fixed seed.
     verbose : int, default=0
@@ -122,7 +148,9 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
     partial_ : bool
         Whether the search was interrupted (Ctrl-C, or a callback that asked to stop): the best of what was done until
         then is kept, with a warning, its weights averaged over the folds.
-    coef_, intercept_, thresholds_, classes_, task_names_, null_tasks_, n_features_in_, feature_names_in_
+    coef_, intercept_, thresholds_, calibration_, classes_, task_names_, null_tasks_, unpromised_tasks_
+        As in `SMTLClassifier`.
+    n_features_in_, feature_names_in_
         As in `SMTLClassifier`. Where AUC is trained on and ``threshold`` is ``"shared"`` or ``"smoothed"``,
         `intercept_` also brings the scores of all tasks to one place: that at which each says yes as often as its
         labels do.
@@ -176,13 +204,17 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         ridge: float | list[float] = 0.0,
         fit_intercept: bool = True,
         threshold: float | str = "auto",
+        costs: Any = None,
         threshold_metric: str | Metric | None = None,
+        calibration: str | None = None,
+        within_groups: bool = False,
         selection: str = "best",
         refit: bool = True,
-        solver: str = "bundle",
+        solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 5000,
         n_jobs: int | None = None,
+        task_weight: Any = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -194,25 +226,37 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self.ridge = ridge
         self.fit_intercept = fit_intercept
         self.threshold = threshold
+        self.costs = costs
         self.threshold_metric = threshold_metric
+        self.calibration = calibration
+        self.within_groups = within_groups
         self.selection = selection
         self.refit = refit
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.task_weight = task_weight
         self.random_state = random_state
         self.verbose = verbose
 
     def _metric(self) -> Metric:
         return get_metric(getattr(self, "metric_", self._choice().metrics[0]))
 
-    def _choice(self) -> Choice:
-        return Choice(self.metric, self.penalty, self.ridge, self.scoring, self.threshold, self.threshold_metric)
+    def _choice(self, *, whole: bool = True) -> Choice:
+        return Choice(self.metric, self.penalty, self.ridge, self.scoring, self.threshold, self.threshold_metric, whole)
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None, offset: Any = None) -> SMTLClassifierCV:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        tasks: Any = None,
+        groups: Any = None,
+        offset: Any = None,
+        sample_weight: Any = None,
+    ) -> SMTLClassifierCV:
         """Choose C and the thresholds, and fit the model.
 
         Parameters
@@ -224,56 +268,70 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
-            Groups of rows, for a ``cv`` that keeps them together.
+            Groups of rows that stay together in the folds; a splitter as ``cv`` is given them. With ``within_groups``
+            the tasks are judged within them, too.
         offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
             Scores to start from; see `SMTLClassifier.fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, in training, in the scores of the held-out parts and in the choice of cuts; see
+            `SMTLClassifier.fit`. Of weights that are no whole numbers, ``metric="auto"`` tries log and AUC.
 
         Returns
         -------
         SMTLClassifierCV
             The fitted estimator.
         """
-        choice = self._choice()
-        candidates = choice.candidates
         self._check_parameters()
-        if y is None:
-            raise ValueError("This SMTLClassifierCV estimator requires y to be passed, but the target y is None.")
-        dtypes = (np.float64, np.float32)
-        checked = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=dtypes, ensure_min_samples=2)
-        check_scale(checked)
-        targets = read_targets(checked, y, tasks)
-        if offset is not None:
-            targets.offset = read_offset(offset, targets.Y.shape)
+        X, targets = checked_data(self, X, y, tasks, offset)
+        if self.within_groups:
+            targets.group = group_numbers(groups, X.shape[0], 1)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        splits = make_folds(self.cv, checked, y, targets, rng, groups)
+        weights = read_sample_weight(sample_weight, X)
+        if targets.group is not None:
+            check_unweighted(weights)
+        X, y, targets, splits = weighed_splits(self, X, y, targets, groups, weights, rng)
+        with threads(self.n_jobs) as threading:
+            return self._choose(Data(X, y, targets, splits), threading)
+
+    def _choose(self, data: Data, threading: Threading) -> SMTLClassifierCV:
+        """Choose all that is to be chosen, and fit the model."""
+        X, targets, splits = data.X, data.targets, data.splits
+        cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
+        whole = targets.weights is None or bool(np.all(targets.weights % 1.0 == 0.0))
+        choice = replace(self._choice(), threshold=cutting, whole=whole)
+        candidates = Candidates(choice, self.Cs, self.selection, bool(self.fit_intercept), self._solving())
         choice.check_scoring(targets, len(splits))
         self._report_rare_tasks(targets, len(splits))
-        data = Data(checked, y, targets, splits)
-        with threads(self.n_jobs) as (executor, _):
-            grids = self._grids(data, candidates)
-            points, self.partial_ = self._search(data, candidates, grids, executor)
+        grids = candidates.grids(data)
+        n_steps = len(splits) * candidates.most_points(grids)
+        with Progress(self, n_steps, show=bool(self.verbose), X=X, y=data.y) as progress:
+            points, self.partial_ = candidates.tried(data, grids, threading[0], progress)
         chosen = choose(points, self.selection)
-        metric = get_metric(candidates[chosen.candidate][0])
-        chosen.cuts = choice.final_cuts(chosen, metric, targets.kind)
         if not np.isfinite(chosen.mean) and len(targets.learnable()):
             raise ValueError(
-                "No fold could be scored: none has a task with both classes in its test part and its training part. "
-                f"Use fewer folds, folds that are stratified or shuffled, or another scoring; got cv={self.cv!r}."
+                "No fold could be scored: none has a task with both classes in its test part and its training "
+                "part. Use fewer folds, folds that are stratified or shuffled, or another scoring; got "
+                f"cv={self.cv!r}."
             )
-        self._keep_search(points, chosen, candidates)
-        self._keep_model(chosen, targets, checked.dtype)
+        formula = candidates.formula(chosen.candidate)
+        chosen.cuts = choice.final_cuts(chosen, formula.metric, targets.kind)
+        self._keep_search(points, chosen, candidates.names)
+        self._keep_means(chosen, targets, X.dtype)
         if not self.partial_:
             report_an_open_end(self.C_, self.Cs_, self.scores_, grids[chosen.candidate])
-        self._finish(X, y, tasks, offset, chosen, targets, len(points))
-        if isinstance(self.threshold, str):  # whoever gives the cut knows what it does
-            held = chosen.held if choice.judged_by_task(metric, targets.kind) else None
-            if self.threshold == "auto" and held is not None:
-                keep_cuts_inside(self, checked, targets)
-            target = choice.cut_target(metric, targets.kind)
-            report_answers(self, checked, targets, held, chosen.cuts.by_fold, target)
+        model = self._finish(data, formula, chosen, len(points), threading)
+        self._keep_promises(cutting, data, chosen, model)
+        if isinstance(cutting, str):  # whoever gives the cut knows what it does
+            held = chosen.held if choice.judged_by_task(formula.metric, targets.kind) else None
+            if cutting == "auto" and held is not None:
+                keep_cuts_inside(self, X, targets)
+            target = choice.cut_target(formula.metric, targets.kind)
+            report_answers(self, X, targets, held, chosen.cuts.by_fold, target)
         return self
 
-    def _finish(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets, n_points: int) -> None:
+    def _finish(
+        self, data: Data, formula: Formula, chosen: Point, n_points: int, threading: Threading
+    ) -> LinearModel | None:
         """Fit the final model, unless it is not asked for or the search was interrupted."""
         if self.partial_:
             messages.warn(
@@ -282,20 +340,47 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
             )
         elif self.refit:
             try:
-                self._refit(X, y, tasks, offset, chosen, targets)
+                return self._refit(data, formula, chosen, threading)
             except KeyboardInterrupt:
                 self.partial_ = True
                 messages.warn(
                     f"The final fit was interrupted. The search is whole: C={self.C_:.4g} is chosen, and weights are "
                     "averaged over the folds. SMTLClassifier with that C makes a final model."
                 )
+        return None
+
+    def _keep_promises(
+        self, cutting: str | float | CutRule, data: Data, chosen: Point, model: LinearModel | None
+    ) -> None:
+        """Set what is said of new rows: cuts with a condition, and probabilities."""
+        self._keep_row_rule()
+        self.unpromised_tasks_ = data.targets.names[:0]
+        assert chosen.cuts is not None
+        held, targets = chosen.held, data.targets
+        if held is not None and self._promises():
+            final = (chosen.coef, chosen.intercept) if model is None else (model.coef, model.intercept)
+            held = aligned(held, data.X, targets, chosen.folds, chosen.models, final)
+            if isinstance(cutting, CutRule):
+                metric = self._metric()
+                chosen.cuts = choose_cuts(held, cutting, metric, metric)
+                modelled = chosen.modelled if model is None else _learnable(targets)
+                self._keep_weights(*final, chosen.cuts, modelled, targets, data.X.dtype)
+                self.threshold_spread_ = chosen.cuts.spread
+                self.unpromised_tasks_ = report_broken(cutting, held, targets)
+        self._keep_calibration(held, chosen.cuts, targets)
+
+    def _solving(self) -> Solving:
+        return Solving(self.solver, self.tol, self.max_iter, self.verbose)
 
     def _check_parameters(self) -> None:
         """Raise for parameters that have no meaning."""
-        check_threshold(self.threshold, CHOSEN)
+        check_threshold(self.threshold)
+        check_calibration(self.calibration)
+        check_stopping(self.tol, self.max_iter)
+        for metric, penalty, ridge in self._choice().candidates:
+            get_metric(metric), get_penalty(penalty, ridge)  # raise for names that are not known
         if self.selection not in ("best", "1se"):
             raise ValueError(f"selection must be 'best' or '1se', got {self.selection!r} instead.")
-        SMTLClassifier(solver=self.solver, tol=self.tol, max_iter=self.max_iter)._check_parameters()
 
     def _report_rare_tasks(self, targets: Targets, n_folds: int) -> None:
         rare = rare_tasks(targets, n_folds)
@@ -305,71 +390,6 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
                 "are trained, but count only in the folds where both classes are; their thresholds are uncertain "
                 "(threshold='smoothed' helps)."
             )
-
-    def _search(
-        self, data: Data, candidates: list[Candidate], grids: list[Float], executor: Executor | None
-    ) -> tuple[list[Point], bool]:
-        """Return the points that were done, and whether there should have been more."""
-        points: list[Point] = []
-        racing, n_folds = self._choice().racing, len(data.splits)
-        n_points = most_points(candidates, grids) if racing else sum(map(len, grids))
-
-        def run(heat: Heat) -> Iterator[Point]:
-            return self._tried(data, candidates[heat.candidate], heat, executor)
-
-        whole = (point for number, Cs in enumerate(grids) for point in run(Heat(number, Cs, coarse=False)))
-        try:
-            with Progress(self, n_folds * n_points, show=bool(self.verbose), X=data.X, y=data.y) as progress:
-                for point in race(candidates, grids, run) if racing else whole:
-                    points.append(point)
-                    forget_losers(points, self.selection)
-                    if progress.step(f"C={point.C:.3g} scores {point.mean:.4f}", n_folds):
-                        return points, len(points) < n_points
-        except KeyboardInterrupt:
-            if not points:
-                raise
-            return points, True
-        return points, False
-
-    def _tried(self, data: Data, candidate: Candidate, heat: Heat, executor: Executor | None) -> Iterator[Point]:
-        """Yield the points of some values of C of one candidate."""
-        name, penalty, ridge = candidate
-        metric, kind, choice = get_metric(name), data.targets.kind, self._choice()
-        tol, max_iter = (COARSE_TOL, COARSE_ITER) if heat.coarse else (FOLD_TOL, FOLD_ITER)
-        for point in search(
-            data,
-            heat.candidate,
-            metric,
-            get_penalty(penalty, ridge),
-            heat.Cs,
-            scorer=choice.scorer(metric, kind),
-            threshold=self.threshold,
-            target=choice.cut_target(metric, kind),
-            cut_later=self.selection == "best",
-            guide=choice.guide(metric, kind),
-            with_intercept=bool(self.fit_intercept),
-            executor=executor,
-            solver=self.solver,
-            tol=max(self.tol, tol),
-            max_iter=min(self.max_iter, max_iter),
-        ):
-            point.coarse = heat.coarse
-            yield point
-
-    def _grids(self, data: Data, candidates: list[Candidate]) -> list[Float]:
-        """Return the values of C of each candidate."""
-        values: Any = list(self.Cs) if isinstance(self.Cs, Iterator) else self.Cs
-        return [self._grid(values, data, get_metric(metric), get_penalty(p, ridge)) for metric, p, ridge in candidates]
-
-    def _grid(self, Cs: Any, data: Data, metric: Metric, penalty: Penalty) -> Float:
-        """Return the values of C for one candidate."""
-        fitted = data.targets.learnable()
-        check_tasks(metric, data.targets)
-        if len(fitted) == 0:
-            return grid_of_Cs(Cs, 1.0)
-        tasks, offset = data.targets.tasks(data.X, fitted), data.targets.flat_offset(fitted)
-        problem = Problem(tasks, metric, penalty, 1.0, with_intercept=bool(self.fit_intercept), offset=offset)
-        return grid_of_Cs(Cs, natural_C(problem, data.X))
 
     def _keep_search(self, points: list[Point], chosen: Point, candidates: list[Candidate]) -> None:
         """Set the attributes that tell of the search."""
@@ -383,49 +403,35 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self.threshold_spread_ = chosen.cuts.spread
         self.cv_results_ = results_table(points, candidates)
 
-    def _keep_model(self, chosen: Point, targets: Targets, dtype: Any) -> None:
+    def _keep_means(self, chosen: Point, targets: Targets, dtype: Any) -> None:
         """Set the attributes of the model whose weights are averaged over the folds."""
-        self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
-        self._has_offset = targets.offset is not None
-        self.coef_ = chosen.coef.astype(dtype)
-        self._set_thresholds(chosen, chosen.intercept, chosen.modelled, dtype)
+        assert chosen.cuts is not None
+        self._keep_weights(chosen.coef, chosen.intercept, chosen.cuts, chosen.modelled, targets, dtype)
         self.null_tasks_ = targets.names[null_tasks(self.coef_, targets.learnable())]
         for name in ("objective_", "dual_bound_", "gap_", "history_", "n_iter_", "refit_time_"):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _set_thresholds(
-        self, chosen: Point, intercept: npt.NDArray[Any], modelled: npt.NDArray[np.bool_], dtype: Any
-    ) -> None:
-        """Set the thresholds, and fold them into the intercepts; a task without a model keeps its constant answer."""
-        assert chosen.cuts is not None
-        location, cut = (np.where(modelled, values, 0.0) for values in (chosen.cuts.location, chosen.cuts.cut))
-        self.thresholds_ = cut.astype(dtype)
-        self.intercept_ = (intercept - location - cut).astype(dtype)
-
-    def _refit(self, X: Any, y: Any, tasks: Any, offset: Any, chosen: Point, targets: Targets) -> None:
-        """Fit a model with the chosen C to all rows, and take over its attributes."""
+    def _refit(self, data: Data, formula: Formula, chosen: Point, threading: Threading) -> LinearModel:
+        """Fit a model with the chosen C to all rows, from the mean of the folds' models."""
         started = time.perf_counter()
-        final = SMTLClassifier(
-            self.metric_,
-            self.penalty_,
-            C=self.C_,
-            ridge=self.ridge_,
-            fit_intercept=self.fit_intercept,
-            threshold=0.0,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        ).fit(X, y, tasks, offset)
-        for name in ("coef_", "null_tasks_", "objective_", "dual_bound_", "gap_", "history_", "n_iter_"):
-            setattr(self, name, getattr(final, name))
-        learnable = np.isin(np.arange(len(targets.names)), targets.learnable())
-        self._set_thresholds(chosen, final.intercept_, learnable, final.intercept_.dtype)
+        X, targets = data.X, data.targets
+        learnable = targets.learnable()
+        start = start_of(chosen.coef[learnable], chosen.intercept[learnable])
+        model = data.fit(formula, chosen.C, self._solving(), start, threading)
+        assert chosen.cuts is not None
+        self._keep_solution(model)
+        self._keep_weights(model.coef, model.intercept, chosen.cuts, _learnable(targets), targets, X.dtype)
+        zero = null_tasks(self.coef_, learnable)
+        self.null_tasks_ = targets.names[zero]
+        report_constants(targets, learnable)
+        report_zero_weights(targets, zero, self.C_, self.gap_)
         self.refit_time_ = time.perf_counter() - started
+        return model
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None, offset: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, offset: Any = None, groups: Any = None
+    ) -> float:
         """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
 
         Parameters
@@ -434,20 +440,34 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels in the form they had in `fit`.
-        sample_weight : None
-            There for scikit-learn's sake: the metrics are not weighted.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
         offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
             Scores to start from, for a model fitted with them.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row, for a model with ``within_groups``: scores of the order are means over them.
 
         Returns
         -------
         float
             The score.
         """
-        self._check_scorable(sample_weight, tasks)
+        self._check_scorable(None, tasks)
+        self._check_groups(groups)
         scorer = self._choice().scorer(self._metric(), self._kind)
         if not isinstance(scorer, TaskScorer):
-            return float(scorer(self, X, y))
-        return scorer(self._columns(X, y, tasks, answers=judges_answers(scorer), offset=offset))
+            return float(scorer(self, X, y, **({} if sample_weight is None else {"sample_weight": sample_weight})))
+        answers = judges_answers(scorer)
+        within = groups if self._has_groups and not answers else None
+        weights = read_sample_weight(sample_weight, X)
+        if within is not None:
+            check_unweighted(weights)
+        columns = self._columns(X, y, tasks, answers=answers, groups=within, offset=offset)
+        return scorer(columns, self._weights_of(columns, weights, tasks))
+
+
+def _learnable(targets: Targets) -> npt.NDArray[np.bool_]:
+    """Return for each task whether it has both classes."""
+    return np.isin(np.arange(len(targets.names)), targets.learnable())

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from smtl.estimators.search import Point
+from smtl.estimators.points import Point
 
 __all__ = ["results_table"]
 

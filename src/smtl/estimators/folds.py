@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from smtl.estimators.dealing import deal_groups, deal_rows, group_numbers
 from smtl.estimators.targets import Targets
 
 __all__ = ["make_folds", "rare_tasks", "stratified_folds"]
@@ -24,11 +25,9 @@ BLOCK = 2**20
 def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: np.random.RandomState) -> Rows:
     r"""Return a fold for each row, so that every task's positives and negatives are spread over the folds.
 
-    Where the tasks share rows, this is iterative stratification of their classes, the positives and the negatives of
-    each task: of the class with the fewest rows left, each row goes to the fold that still wants most rows of that
-    class, then to the one that wants most rows. Where each task has its own rows, the folds take turns at the positives
-    of one task after another, then at the negatives. Rows without a label come last. The order in which the rows are
-    given does not matter.
+    See `smtl.model_selection.MultilabelStratifiedKFold`; where each task has its own rows, the folds take turns at the
+    positives of one task after another, then at the negatives. The order in which the rows are given does not matter.
+    Rows that are the same stay together, as one row of their weight would, unless that is more than a fold's share.
 
     Parameters
     ----------
@@ -70,8 +69,6 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
     >>> [targets.part(fold == k).counts()[0].tolist() for k in range(2)]
     [[2, 1], [2, 1]]
     """
-    from smtl.kernels.stratify import iterative_folds
-
     shares = np.asarray(proportions, dtype=np.float64)
     if shares.ndim != 1 or not np.all(shares > 0) or not np.isclose(shares.sum(), 1.0):
         raise ValueError(
@@ -79,28 +76,51 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
         )
     # An order of content is the same however the rows are given, and so is a shuffle of it. Unshuffled, a fold of large
     # share would get the rows at one end: it wants most of them until it is down to what the others want.
-    rows = rng.permutation(_order_of_content(X, targets, rng))
-    Y = targets.Y[rows]
-    folds = np.empty(len(rows), dtype=np.int64)
-    if targets.task is None:
-        classes = np.ascontiguousarray(np.hstack([Y, -Y]))
-        folds[rows] = iterative_folds(classes, shares, rng.random_sample(len(rows)))
-        return folds
-    # Not task by task: with as many folds as each task has rows, one fold would get the positives of all of them.
-    kind = np.where(Y > 0, 0, np.where(Y < 0, 1, 2))
-    order = np.lexsort((targets.task[rows], kind))
-    folds[rows[order]] = _turns(len(rows), shares)
+    order, unit = _order_of_content(X, targets, rng)
+    weights = np.ones(len(order)) if targets.row_weight is None else targets.row_weight[order]
+    mass: Float = np.bincount(unit, weights).astype(np.float64)
+    first = np.flatnonzero(np.diff(unit, prepend=-1))
+    if not _can_stay_together(targets.part(order), unit, weights, shares):
+        unit, first, mass = np.arange(len(order)), np.arange(len(order)), weights
+    mixed = rng.permutation(len(first))
+    part = targets.part(order[first][mixed])
+    part.row_weight = None if np.all(mass == 1.0) else mass[mixed]
+    dealt = np.empty(len(first), dtype=np.int64)
+    dealt[mixed] = deal_rows(part, shares, rng)
+    folds = np.empty(len(order), dtype=np.int64)
+    folds[order] = dealt[unit]
     return folds
 
 
-def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> Rows:
-    """Return the rows along a random direction, those that coincide by their labels."""
+def _can_stay_together(targets: Targets, unit: Rows, weights: Float, shares: Float) -> bool:
+    """Return whether equal rows fit into a fold, and leave each class enough for all folds."""
+    mass = np.bincount(unit, weights)
+    if len(mass) == len(unit):
+        return True
+    if mass.max() > shares.min() * mass.sum():
+        return False
+    first = np.flatnonzero(np.diff(unit, prepend=-1))
+    for i in range(len(targets.names)):
+        y = targets.column(i)
+        for sign in (-1, 1):
+            if weights[y == sign].sum() >= len(shares) > np.sum(y[first] == sign):
+                return False
+    return True
+
+
+def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:
+    """Return the rows along a random direction, those that coincide by their labels; and numbers, equal for equal rows.
+
+    Rows that are the same in features and labels are as one row of larger weight.
+    """
     place = _projection(X, rng.standard_normal(X.shape[1]))
     order = np.argsort(place, kind="stable")
-    if np.any(np.diff(place[order]) == 0):
-        labels = targets.Y.T if targets.task is None else (targets.Y, targets.task)
-        order = np.lexsort((*labels, place))
-    return order
+    if not np.any(np.diff(place[order]) == 0):
+        return order, np.arange(len(order))
+    labels = targets.Y.T if targets.task is None else np.stack([targets.Y, targets.task])
+    order = np.lexsort((*labels, place))
+    same = (np.diff(place[order]) == 0) & (np.diff(labels[:, order], axis=1) == 0).all(axis=0)
+    return order, np.concatenate([[0], np.cumsum(~same)])
 
 
 def _projection(X: Any, direction: Float) -> Float:
@@ -118,16 +138,6 @@ def _projection(X: Any, direction: Float) -> Float:
     return place
 
 
-def _turns(n: int, shares: Float) -> Rows:
-    """Return whose turn it is, n times: each fold's turns are evenly spaced, and folds of equal shares alternate."""
-    n_folds = len(shares)
-    counts = np.ceil(shares * (n + n_folds)).astype(np.int64)  # n of them come before the last of any fold
-    fold = np.repeat(np.arange(n_folds), counts)
-    turn = np.arange(len(fold)) - np.repeat(np.cumsum(counts) - counts, counts)
-    time = (turn + 0.5) / shares[fold]
-    return fold[np.argsort(time, kind="stable")[:n]]
-
-
 def make_folds(
     cv: Any, X: Any, y: Any, targets: Targets, rng: np.random.RandomState, groups: Any = None
 ) -> list[tuple[Rows, Rows]]:
@@ -136,8 +146,8 @@ def make_folds(
     Parameters
     ----------
     cv : int, splitter or iterable
-        The number of folds, at least 2 (None: 5), see `stratified_folds`; a scikit-learn splitter; or pairs (train,
-        test) of row numbers or masks. Test parts need not cover all rows, and may overlap one another.
+        The number of folds, at least 2 (None: 5), see `stratified_folds`; a splitter of scikit-learn's or smtl's; or
+        pairs (train, test) of row numbers or masks. Test parts need not cover all rows, and may overlap one another.
     X : ndarray or sparse array of shape (n_samples, n_features)
         Features.
     y : array-like
@@ -147,7 +157,7 @@ def make_folds(
     rng : RandomState
         For the folds, where cv is their number.
     groups : array-like of shape (n_samples,), optional
-        For a splitter that needs them.
+        Rows that stay together in folds of smtl's own; for a splitter that needs them.
 
     Returns
     -------
@@ -166,11 +176,6 @@ def make_folds(
     """
     n = len(targets.Y)
     cv = 5 if cv is None else cv
-    if groups is not None and not hasattr(cv, "split"):
-        raise ValueError(
-            "groups must be None unless cv is a splitter that keeps them together, such as GroupKFold, got groups and "
-            f"cv={reprlib.repr(cv)} instead."
-        )
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         n_folds = int(cv)
         if not 2 <= n_folds <= n:
@@ -178,7 +183,11 @@ def make_folds(
                 f"cv must be between 2 and the number of rows ({n}) where it is a number of folds, got {n_folds} "
                 "instead: every fold needs rows to test on, and rows to train on."
             )
-        folds = stratified_folds(X, targets, np.full(n_folds, 1.0 / n_folds), rng)
+        shares = np.full(n_folds, 1.0 / n_folds)
+        if groups is None:
+            folds = stratified_folds(X, targets, shares, rng)
+        else:
+            folds = deal_groups(targets, group_numbers(groups, n, n_folds), shares, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
     if isinstance(cv, type):
         raise ValueError(f"cv must be a splitter, got the class {cv.__name__} instead; call it: {cv.__name__}().")
@@ -186,6 +195,11 @@ def make_folds(
         raise ValueError(
             "cv must be a number of folds, a scikit-learn splitter, or an iterable of pairs (train, test) of row "
             f"numbers, got {cv!r} instead."
+        )
+    if groups is not None and not hasattr(cv, "split"):
+        raise ValueError(
+            "groups must be None unless cv is a number of folds, which keep them together, or a splitter that does, "
+            f"such as GroupKFold, got groups and cv={reprlib.repr(cv)} instead."
         )
     pairs = list(cv.split(X, y, groups) if hasattr(cv, "split") else cv)
     if not pairs:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from smtl.estimators.fitting import Formula, problem_of
 from smtl.estimators.targets import Targets
-from smtl.metrics import Metric
-from smtl.penalties import Penalty
-from smtl.solvers import Problem
+from smtl.estimators.weights import in_copies
+from smtl.solvers import Trainable
 
-__all__ = ["Fold", "HeldOut", "fold_problems", "own_scores", "scores_of"]
+__all__ = ["Fold", "HeldOut", "fold_problems", "own_scores", "row_scores", "scores_of"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
+
+BLOCK = 2**18  # entries of X that are taken out at a time, to be multiplied while they are in the cache
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Fold:
         Rows.
     usable : ndarray of int64
         The tasks that have both classes in the training part.
-    problem : Problem or None
+    problem : Trainable or None
         Those tasks' problem; None if there are none. It works on all of X, with no labels outside the training part:
         where tasks share rows, or the rows of each task stand together, X is not copied.
     """
@@ -40,18 +42,10 @@ class Fold:
     train: Rows
     test: Rows
     usable: npt.NDArray[np.int64]
-    problem: Problem | None
+    problem: Trainable | None
 
 
-def fold_problems(
-    X: Any,
-    targets: Targets,
-    folds: Sequence[tuple[Rows, Rows]],
-    metric: Metric,
-    penalty: Penalty,
-    *,
-    with_intercept: bool,
-) -> list[Fold]:
+def fold_problems(X: Any, targets: Targets, folds: Sequence[tuple[Rows, Rows]], formula: Formula) -> list[Fold]:
     """Return the training problem of each fold.
 
     Parameters
@@ -62,8 +56,8 @@ def fold_problems(
         Labels.
     folds : list of (train, test)
         Rows to train and to test on.
-    metric, penalty, with_intercept
-        As in `Problem`. C is 1.
+    formula : Formula
+        What is minimised.
 
     Returns
     -------
@@ -74,21 +68,13 @@ def fold_problems(
     for train, test in folds:
         part = targets.only(train)
         usable = part.learnable()
-        problem = None
-        if len(usable):
-            problem = Problem(
-                part.tasks(X, usable),
-                metric,
-                penalty,
-                1.0,
-                with_intercept=with_intercept,
-                offset=part.flat_offset(usable),
-            )
-        out.append(Fold(train, test, usable, problem))
+        out.append(Fold(train, test, usable, problem_of(X, part, formula) if len(usable) else None))
     return out
 
 
-def own_scores(X: Any, coef: npt.NDArray[Any], task: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+def own_scores(
+    X: Any, coef: npt.NDArray[Any], task: npt.NDArray[np.int64], chosen: Rows | None = None
+) -> npt.NDArray[Any]:
     """Return the product of each row with its own task's weights.
 
     Parameters
@@ -97,12 +83,14 @@ def own_scores(X: Any, coef: npt.NDArray[Any], task: npt.NDArray[np.int64]) -> n
         Features.
     coef : ndarray of shape (n_tasks, n_features)
         Weights.
-    task : ndarray of int64 of shape (n_samples,)
+    task : ndarray of int64 of shape (n_chosen,)
         The task of each row.
+    chosen : ndarray of int64 of shape (n_chosen,), optional
+        Row numbers; by default all rows.
 
     Returns
     -------
-    ndarray of shape (n_samples,)
+    ndarray of shape (n_chosen,)
         Scores, without intercept.
 
     Examples
@@ -111,12 +99,44 @@ def own_scores(X: Any, coef: npt.NDArray[Any], task: npt.NDArray[np.int64]) -> n
     array([3., 2.])
     """
     X = X.tocsr() if sp.issparse(X) else X
-    out = np.empty(X.shape[0], dtype=np.result_type(X.dtype, coef.dtype))
+    out = np.empty(len(task), dtype=np.result_type(X.dtype, coef.dtype))
     order = np.argsort(task, kind="stable")
     # Task by task: the weights of all rows at once would be as large as a dense X.
-    for rows in np.split(order, np.flatnonzero(np.diff(task[order])) + 1):
-        if len(rows):
-            out[rows] = X[rows] @ coef[task[rows[0]]]
+    for places in np.split(order, np.flatnonzero(np.diff(task[order])) + 1):
+        if len(places):
+            out[places] = X[places if chosen is None else chosen[places]] @ coef[task[places[0]]]
+    return out
+
+
+def row_scores(X: Any, coef: npt.NDArray[Any], chosen: Rows) -> npt.NDArray[Any]:
+    """Return the product of some rows with the weights of all tasks, without a copy of these rows as a whole.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    coef : ndarray of shape (n_tasks, n_features)
+        Weights.
+    chosen : ndarray of int64 of shape (n_chosen,)
+        Row numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_chosen, n_tasks)
+        Scores, without intercept.
+
+    Examples
+    --------
+    >>> row_scores(np.array([[1.0], [2.0], [3.0]]), np.array([[10.0]]), np.array([2, 0]))
+    array([[30.],
+           [10.]])
+    """
+    if sp.issparse(X) and X.format != "csr":
+        return np.asarray((X @ coef.T)[chosen])  # rows cannot be taken out of columns but by a search through all
+    out = np.empty((len(chosen), len(coef)), dtype=np.result_type(X.dtype, coef.dtype))
+    step = max(1, BLOCK // max(X.shape[1], 1))
+    for start in range(0, len(chosen), step):
+        out[start : start + step] = X[chosen[start : start + step]] @ coef.T
     return out
 
 
@@ -131,7 +151,7 @@ def scores_of(X: Any, targets: Targets, fold: Fold, W: Float, intercept: Float) 
         Labels.
     fold : Fold
         Whose rows.
-    W : ndarray of shape (n_features, n_usable)
+    W : ndarray of shape (n_usable, n_features)
         Weights of the usable tasks.
     intercept : ndarray of shape (n_usable,)
         Their intercepts.
@@ -146,13 +166,12 @@ def scores_of(X: Any, targets: Targets, fold: Fold, W: Float, intercept: Float) 
     b = np.full(m, np.nan)
     b[fold.usable] = intercept
     coef = np.zeros((m, X.shape[1]), dtype=X.dtype)
-    coef[fold.usable] = W.T
-    rows = X[fold.test]
+    coef[fold.usable] = W
     offset = 0.0 if targets.offset is None else targets.offset[fold.test]
     if targets.task is None:
-        return np.asarray(rows @ coef.T + b + offset, dtype=np.float64)
+        return np.asarray(row_scores(X, coef, fold.test) + b + offset, dtype=np.float64)
     task = targets.task[fold.test]
-    return np.asarray(own_scores(rows, coef, task) + b[task] + offset, dtype=np.float64)
+    return np.asarray(own_scores(X, coef, task, fold.test) + b[task] + offset, dtype=np.float64)
 
 
 class HeldOut:
@@ -208,6 +227,56 @@ class HeldOut:
         other = copy(self)
         other.scores = scores
         return other
+
+    def in_copies(self, rows: Rows) -> HeldOut:
+        """Return entries in another number of copies.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            The places of the entries to take, each as often as it occurs.
+
+        Returns
+        -------
+        HeldOut
+            With the same folds.
+        """
+        other = copy(self)
+        other.targets = replace(self.targets.part(rows), row_weight=None, weights=None)
+        other.fold, other.scores = self.fold[rows], self.scores[rows]
+        other._rows = None if self._rows is None else self._rows[rows]
+        return other
+
+    def weighed(self) -> HeldOut:
+        """Return entries in as many copies as their rows weigh.
+
+        Returns
+        -------
+        HeldOut
+            The same object where all rows count the same.
+        """
+        weights = self.targets.row_weight
+        return self if weights is None else self.in_copies(in_copies(weights))
+
+    def by_row(self, rows: Rows, n: int) -> Float:
+        """Return the mean of each row's scores.
+
+        Parameters
+        ----------
+        rows : ndarray of int64 of shape (n_entries,)
+            The row of each entry: the test rows, fold after fold.
+        n : int
+            How many rows there are.
+
+        Returns
+        -------
+        ndarray of shape (n, n_tasks) or (n,)
+            NaN where a row has no score.
+        """
+        sums, counts = (np.zeros((n, *self.scores.shape[1:])) for _ in range(2))
+        np.add.at(sums, rows, np.nan_to_num(self.scores))
+        np.add.at(counts, rows, np.isfinite(self.scores))
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     def without(self, k: int) -> npt.NDArray[np.bool_]:
         """Return which entries are of rows that fold ``k`` does not test.

@@ -11,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from smtl import messages
-from smtl.estimators.classifier import check_scale, check_tasks, natural_C
+from smtl.estimators.checks import check_scale, check_tasks
+from smtl.estimators.fitting import Formula, natural_C, problem_of
 from smtl.estimators.progress import Progress
 from smtl.estimators.targets import read_targets
 from smtl.estimators.threads import threads
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
-from smtl.solvers import Problem, check_stopping, grid_of_Cs, solve_path
+from smtl.solvers import check_stopping, grid_of_Cs, solve_path
 
 __all__ = ["SMTLPath", "smtl_path"]
 
@@ -69,7 +70,7 @@ def smtl_path(
     ridge: float = 0.0,
     Cs: int | str | Iterable[float] = 20,
     fit_intercept: bool = True,
-    solver: str = "bundle",
+    solver: str = "auto",
     tol: float = 1e-3,
     max_iter: int = 5000,
     n_jobs: int | None = None,
@@ -132,30 +133,23 @@ def smtl_path(
     fitted = targets.learnable()
     if len(fitted) == 0:
         raise ValueError("Y must have a task with both classes, got only tasks with one class: there is no path.")
-    the_metric, m = get_metric(metric), len(targets.names)
-    check_tasks(the_metric, targets)
+    formula, m = Formula(get_metric(metric), get_penalty(penalty, ridge), fit_intercept), len(targets.names)
+    check_tasks(formula.metric, targets)
     coefs, solutions = [], []
     with threads(n_jobs) as (executor, n_threads):
-        problem = Problem(
-            targets.tasks(X, fitted),
-            the_metric,
-            get_penalty(penalty, ridge),
-            1.0,
-            with_intercept=fit_intercept,
-            executor=executor,
-            n_threads=n_threads,
-        )
+        problem = problem_of(X, targets, formula, executor=executor, n_threads=n_threads)
         grid = grid_of_Cs(Cs, natural_C(problem, X))
         with Progress(None, len(grid), show=bool(verbose)) as progress:
-            for solution in solve_path(problem, grid, solver, tol=tol, max_iter=max_iter, warn=False):
+            path = solve_path(problem, grid, solver, tol=tol, max_iter=max_iter, warn=False)
+            for C, solution in zip(grid, path, strict=True):
                 best = solution.certificate
                 coef = np.zeros((m, X.shape[1]))
-                coef[fitted] = best.W.T
+                coef[fitted] = best.W
                 intercept = targets.constants()
                 intercept[fitted] = best.intercept
                 coefs.append((coef, intercept))
                 solutions.append((best.objective, best.bound, best.gap, solution.n_iter))
-                progress.step(f"C={problem.C:.3g}")
+                progress.step(f"C={C:.3g}")
     objectives, bounds, gaps, n_iters = (np.array(values) for values in zip(*solutions, strict=True))
     if np.any(gaps > tol):
         messages.warn(

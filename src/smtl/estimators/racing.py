@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.estimators.search import Point
+from smtl.estimators.points import Point
 from smtl.metrics import get_metric
 
 __all__ = ["METRICS", "PENALTIES", "Heat", "most_points", "race"]
@@ -44,7 +44,10 @@ class Heat(NamedTuple):
 
 
 def race(
-    candidates: Sequence[tuple[Any, Any, float]], grids: Sequence[Float], run: Callable[[Heat], Iterator[Point]]
+    candidates: Sequence[tuple[Any, Any, float]],
+    grids: Sequence[Float],
+    run: Callable[[Heat], Iterator[Point]],
+    one_answer: bool = False,
 ) -> Iterator[Point]:
     """Try candidates, and drop those that are behind.
 
@@ -53,6 +56,8 @@ def race(
 
     A metric that is a function of the answers, such as F1, must lead by two standard errors of the difference over the
     folds. Its loss is flat where classes overlap: there a model that stops early is better than the final one will be.
+    So must every metric whose scores are no log odds where a row gets one answer of several classes: the classes'
+    scores are compared then, and the mean AUC, which each class has by itself, does not tell how well.
 
     Parameters
     ----------
@@ -62,6 +67,8 @@ def race(
         The values of C of each.
     run : callable
         Takes a `Heat`, and yields its points.
+    one_answer : bool, default=False
+        Whether a row gets one answer of several classes.
 
     Yields
     ------
@@ -77,7 +84,7 @@ def race(
     metrics = [repr(metric) for metric, _, _ in candidates]
     for number in [metrics.index(metric) for metric in dict.fromkeys(metrics)]:
         seen[number] = yield from _first_look(number, grids[number], run)
-    leader = metrics[_leader(candidates, seen)]
+    leader = metrics[_leader(candidates, seen, one_answer)]
     for number in range(len(candidates)):
         if metrics[number] == leader and number not in seen:
             seen[number] = yield from _first_look(number, grids[number], run)
@@ -121,9 +128,10 @@ def _first_look(number: int, grid: Float, run: Callable[[Heat], Iterator[Point]]
     return max(points, key=lambda point: point.mean)
 
 
-def _leader(candidates: Sequence[tuple[Any, Any, float]], seen: dict[int, Point]) -> int:
+def _leader(candidates: Sequence[tuple[Any, Any, float]], seen: dict[int, Point], one_answer: bool) -> int:
     """Return the candidate that leads, the first of equals."""
-    wary = [number for number in seen if get_metric(candidates[number][0]).judges_answers]
+    metrics = {number: get_metric(candidates[number][0]) for number in seen}
+    wary = [n for n, metric in metrics.items() if metric.judges_answers or (one_answer and metric.probability is None)]
     others = [number for number in seen if number not in wary]
     if not others or not wary:
         return max(seen, key=lambda number: seen[number].mean)

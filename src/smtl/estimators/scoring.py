@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +10,11 @@ import numpy.typing as npt
 
 from smtl.estimators.held_out import HeldOut
 from smtl.estimators.targets import Kind, Targets
-from smtl.metrics import AUC, F1, Metric, get_metric, metric_names
+from smtl.groups import rows_of_groups
+from smtl.metrics import Metric, get_metric, get_scorer, get_scorer_names, metric_names
+from smtl.metrics.scorers import LabelScorer
+from smtl.metrics.weighting import weighted_score
+from smtl.registry import did_you_mean
 
 __all__ = [
     "Column",
@@ -24,8 +28,10 @@ __all__ = [
 ]
 
 Float: TypeAlias = npt.NDArray[np.float64]
-# Labels (0: not labelled) and scores of one task.
-Column: TypeAlias = tuple[npt.NDArray[np.int8], npt.NDArray[Any]]
+# Labels (0: not labelled) and scores of one task; and the group of each row, where it is judged within groups.
+Column: TypeAlias = (
+    tuple[npt.NDArray[np.int8], npt.NDArray[Any]] | tuple[npt.NDArray[np.int8], npt.NDArray[Any], npt.NDArray[np.int64]]
+)
 
 
 class TaskScorer:
@@ -40,6 +46,7 @@ class TaskScorer:
 
     Examples
     --------
+    >>> from smtl import F1
     >>> y = np.array([1, 1, -1, 0], dtype=np.int8)
     >>> TaskScorer(F1())([(y, np.array([0.5, -1.0, -1.0, 2.0])), (abs(y), np.ones(4))])
     0.6666666666666667
@@ -49,13 +56,16 @@ class TaskScorer:
         self.metric = metric
         self.pooled = pooled
 
-    def __call__(self, columns: Iterable[Column]) -> float:
+    def __call__(self, columns: Iterable[Column], weights: Sequence[Float] | None = None) -> float:
         """Return the score.
 
         Parameters
         ----------
-        columns : iterable of (y, s)
-            Labels (0: not labelled) and scores of each task; rows whose score is NaN are left out.
+        columns : iterable of (y, s) or (y, s, group)
+            Labels (0: not labelled) and scores of each task; rows whose score is NaN are left out. With groups, a
+            task's score is the mean over those that have both classes.
+        weights : list of ndarray, optional
+            What each row of each task counts; not with groups.
 
         Returns
         -------
@@ -63,11 +73,38 @@ class TaskScorer:
             The mean over the tasks that have both classes, or the score of all rows taken together; NaN where neither
             is defined.
         """
-        known = [(y[rows], s[rows]) for y, s in columns if (rows := (y != 0) & ~np.isnan(s)).any()]
+        known = []
+        for i, (y, s, *group) in enumerate(columns):
+            rows = (y != 0) & ~np.isnan(s)
+            if weights is not None:
+                rows &= weights[i] > 0
+            if rows.any():
+                each = group if weights is None else [weights[i]]
+                known.append((y[rows], s[rows], *(values[rows] for values in each)))
+        width = 2 if weights is None else 3
         if self.pooled and known:
-            known = [(np.concatenate([y for y, _ in known]), np.concatenate([s for _, s in known]))]
-        values = [self.metric.score(y, s) for y, s in known if (y > 0).any() and (y < 0).any()]
-        return float(np.mean(values)) if values else float("nan")
+            known = [tuple(np.concatenate(parts) for parts in zip(*(column[:width] for column in known), strict=True))]
+        if weights is not None:
+            return _mean_of_known([self._weighted(*column) for column in known])
+        return _mean_of_known([self._of_task(*column) for column in known])
+
+    def _weighted(self, y: npt.NDArray[np.int8], s: npt.NDArray[Any], weights: Float) -> float:
+        """Return the score of one task whose rows have weights; NaN where it has one class only."""
+        return weighted_score(self.metric, y, s, weights) if (y > 0).any() and (y < 0).any() else float("nan")
+
+    def _of_task(
+        self, y: npt.NDArray[np.int8], s: npt.NDArray[Any], group: npt.NDArray[np.int64] | None = None
+    ) -> float:
+        """Return the score of one task, or the mean over its groups; NaN where none has both classes."""
+        if group is not None:
+            return _mean_of_known([self._of_task(y[rows], s[rows]) for rows in rows_of_groups(group)])
+        return self.metric.score(y, s) if (y > 0).any() and (y < 0).any() else float("nan")
+
+
+def _mean_of_known(values: list[float]) -> float:
+    """Return the mean of what is not NaN; NaN where nothing is."""
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")
 
 
 def as_answers(scores: npt.NDArray[Any]) -> Float:
@@ -108,18 +145,19 @@ def columns_of_fold(held: HeldOut, k: int, cut: Float, *, answers: bool) -> list
 
     Returns
     -------
-    list of (labels, scores)
-        One pair a task.
+    list of (labels, scores) or (labels, scores, groups)
+        One a task; groups where the order of the scores is judged within them.
     """
     rows = np.flatnonzero(held.fold == k)
     part = held.targets.part(rows)
+    group = () if part.group is None or answers else (part.group,)
     if part.task is not None:
         scores = held.scores[rows] - cut[part.task]
-        return [(part.column(i), scores) for i in range(held.n_tasks)]
+        return [(part.column(i), scores, *group) for i in range(held.n_tasks)]
     scores = held.scores[rows] - cut
     if part.kind == "multiclass" and answers:
         scores = as_answers(np.where(np.isnan(scores), -np.inf, scores))
-    return list(zip(part.Y.T, scores.T, strict=True))
+    return [(y, s, *group) for y, s in zip(part.Y.T, scores.T, strict=True)]
 
 
 def fold_scores(held: HeldOut, cuts: Float, scorer: TaskScorer) -> Float:
@@ -205,9 +243,10 @@ def get_scoring(scoring: Any, metric: Metric, kind: Kind) -> TaskScorer | Callab
     ----------
     scoring : None, str, Metric or callable
         None for the trained metric; the name of one of smtl's metrics, or an instance, averaged over the tasks; a name
-        or scorer of scikit-learn's. For several tasks ``"f1_macro"``, ``"f1_micro"`` and ``"roc_auc"`` are smtl's own:
-        they leave out what is not labelled, and tasks with one class only. So is ``"roc_auc"`` for several classes,
-        each against the rest.
+        or scorer of scikit-learn's; one of `smtl.metrics.get_scorer`. For several tasks ``"f1_macro"``, ``"f1_micro"``,
+        other metrics with these endings, ``"roc_auc"`` and ``"average_precision"`` are smtl's own: they leave out what
+        is not labelled, and tasks with one class only. So are ``"roc_auc"`` and ``"average_precision"`` for several
+        classes, each against the rest.
     metric : Metric
         The trained metric.
     kind : str
@@ -228,30 +267,59 @@ def get_scoring(scoring: Any, metric: Metric, kind: Kind) -> TaskScorer | Callab
     """
     if scoring is None:
         return TaskScorer(metric)
+    if isinstance(scoring, LabelScorer):
+        return TaskScorer(scoring.metric, pooled=scoring.average == "micro")
+    scoring = _usual(scoring) if isinstance(scoring, str) else scoring
     if isinstance(scoring, Metric) or (isinstance(scoring, str) and scoring in metric_names()):
         return TaskScorer(get_metric(scoring))
-    if kind in ("multilabel", "tasks") and scoring in ("f1_macro", "f1_micro"):
-        return TaskScorer(F1(), pooled=scoring == "f1_micro")
-    if kind != "binary" and scoring == "roc_auc":
-        return TaskScorer(AUC())
+    if kind in ("multilabel", "tasks") and _is_averaged(scoring):
+        return get_scoring(get_scorer(scoring), metric, kind)
+    if kind != "binary" and scoring in ("roc_auc", "average_precision"):
+        return TaskScorer(get_metric(scoring))
     if kind == "tasks":
         raise ValueError(
-            "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where tasks have their "
-            f"own rows, got {scoring!r} instead: scikit-learn's scorers do not know which task a row belongs to."
+            "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro', 'roc_auc' or 'average_precision' "
+            f"where tasks have their own rows, got {scoring!r} instead: scikit-learn's scorers do not know which task "
+            "a row belongs to."
         )
     if callable(scoring) and not isinstance(scoring, type):
         found: Callable[..., float] = scoring
         return found
     if isinstance(scoring, str):
-        from sklearn.metrics import get_scorer, get_scorer_names  # most of scikit-learn comes with them
+        import sklearn.metrics  # most of scikit-learn comes with it
 
-        if scoring in get_scorer_names():
-            named: Callable[..., float] = get_scorer(scoring)
+        names = sklearn.metrics.get_scorer_names()
+        if scoring in names:
+            named: Callable[..., float] = sklearn.metrics.get_scorer(scoring)
             return named
+        near = did_you_mean(scoring, ["f1_macro", "f1_micro", "roc_auc", *metric_names(), *names])
+    else:
+        near = ""
     raise ValueError(
         f"scoring must be None, one of smtl's metrics ({', '.join(metric_names())}), or a scorer of scikit-learn's or "
-        f"its name, got {scoring!r} instead."
+        f"its name, got {scoring!r} instead{f'{near}?' if near else '.'}"
     )
+
+
+def _is_averaged(scoring: Any) -> bool:
+    """Return whether it is the name of a metric of ours and how it is averaged, such as "f1_macro"."""
+    return isinstance(scoring, str) and scoring.endswith(("_macro", "_micro")) and scoring in get_scorer_names()
+
+
+def _usual(name: str) -> str:
+    """Return the name that is meant: capitals, hyphens and the order of words do not count."""
+    words = name.strip().lower().replace("-", "_").replace(" ", "_")
+    usual = {
+        "macro_f1": "f1_macro",
+        "micro_f1": "f1_micro",
+        "auroc": "roc_auc",
+        "rocauc": "roc_auc",
+        "auc_roc": "roc_auc",
+        "map": "average_precision",
+        "balanced_error": "balanced-error",
+    }
+    known = ("f1_macro", "f1_micro", "roc_auc", "average_precision", *metric_names())
+    return usual.get(words, words if words in known else name)
 
 
 def judges_answers(scorer: TaskScorer | Callable[..., float]) -> bool:
@@ -270,6 +338,7 @@ def judges_answers(scorer: TaskScorer | Callable[..., float]) -> bool:
     Examples
     --------
     >>> from sklearn.metrics import get_scorer
+    >>> from smtl import F1
     >>> judges_answers(TaskScorer(F1())), judges_answers(get_scorer("accuracy")), judges_answers(get_scorer("roc_auc"))
     (True, True, False)
     """

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from smtl.groups import Groups, groups_of_tasks
 from smtl.tasks import OwnRows, SharedRows, Tasks
 
 __all__ = ["Kind", "Targets", "read_labels", "read_offset", "read_targets", "task_numbers", "tasks_in_words"]
@@ -40,6 +41,14 @@ class Targets:
         What a single yes/no question is called, where its labels have a name.
     offset : ndarray of the shape of Y or None
         Scores to start from; see `smtl.solvers.Problem`.
+    group : ndarray of int64 of shape (n_samples,) or None
+        The group of each row, where the tasks are judged within groups.
+    row_weight : ndarray of shape (n_samples,) or None
+        What each row counts, positive; None: all the same.
+    weights : ndarray of the shape of Y or None
+        What each label counts, the weight of its row included; positive where there is a label.
+    task_weight : ndarray of shape (n_tasks,) or None
+        What each task's loss is multiplied by.
     """
 
     kind: Kind
@@ -49,6 +58,10 @@ class Targets:
     task: npt.NDArray[np.int64] | None = None
     title: str | None = None
     offset: npt.NDArray[np.float64] | None = None
+    group: npt.NDArray[np.int64] | None = None
+    row_weight: npt.NDArray[np.float64] | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    task_weight: npt.NDArray[np.float64] | None = None
 
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the numbers of positives and negatives of each task.
@@ -63,8 +76,26 @@ class Targets:
         m = len(self.names)
         return np.bincount(self.task[self.Y > 0], minlength=m), np.bincount(self.task[self.Y < 0], minlength=m)
 
+    def masses(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the weights of each task's positives and of its negatives; their numbers where there are no weights.
+
+        Returns
+        -------
+        n_pos, n_neg : ndarray of shape (n_tasks,)
+            Sums.
+        """
+        if self.weights is None:
+            n_pos, n_neg = self.counts()
+            return n_pos.astype(np.float64), n_neg.astype(np.float64)
+        pos, neg = np.where(self.Y > 0, self.weights, 0.0), np.where(self.Y < 0, self.weights, 0.0)
+        if self.task is None:
+            return pos.sum(axis=0), neg.sum(axis=0)
+        m = len(self.names)
+        by_task = [np.bincount(self.task, part, minlength=m).astype(np.float64) for part in (pos, neg)]
+        return by_task[0], by_task[1]
+
     def learnable(self) -> npt.NDArray[np.int64]:
-        """Return the numbers of the tasks that have both classes.
+        """Return the numbers of the tasks that have both classes, in one group where there are groups.
 
         Returns
         -------
@@ -72,7 +103,24 @@ class Targets:
             Ascending.
         """
         n_pos, n_neg = self.counts()
-        return np.flatnonzero((n_pos > 0) & (n_neg > 0))
+        learnable = np.flatnonzero((n_pos > 0) & (n_neg > 0))
+        groups = self.groups_of(learnable)
+        return learnable if groups is None else learnable[groups.n_used > 0]
+
+    def groups_of(self, chosen: npt.NDArray[np.int64]) -> Groups | None:
+        """Return the groups within which some tasks are judged.
+
+        Parameters
+        ----------
+        chosen : ndarray of int64
+            The numbers of the tasks, each of which has labels.
+
+        Returns
+        -------
+        Groups or None
+            None where there are no groups, or no tasks.
+        """
+        return None if self.group is None else self.tasks(np.empty((len(self.Y), 0)), chosen).groups
 
     def constants(self) -> npt.NDArray[np.float64]:
         r"""Return the score of each task if it is not learnt: yes where most of its labels are, otherwise no.
@@ -84,7 +132,7 @@ class Targets:
             :math:`\log \frac{n_+ + 1/2}{n_- + 1/2}`. So a model of probabilities is nearly sure, and a task without any
             label has a half.
         """
-        n_pos, n_neg = self.counts()
+        n_pos, n_neg = self.masses()
         return np.log((n_pos + 0.5) / (n_neg + 0.5))
 
     def in_words(self, which: npt.NDArray[Any]) -> str:
@@ -120,6 +168,9 @@ class Targets:
             Y=self.Y[rows],
             task=None if self.task is None else self.task[rows],
             offset=None if self.offset is None else self.offset[rows],
+            group=None if self.group is None else self.group[rows],
+            row_weight=None if self.row_weight is None else self.row_weight[rows],
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def only(self, rows: npt.NDArray[np.int64]) -> Targets:
@@ -169,12 +220,24 @@ class Targets:
         Tasks
             Rows and labels of these tasks.
         """
+        data: Tasks
+        weights = self.weights
         if self.task is None:
-            return SharedRows(X, self.Y if len(chosen) == self.Y.shape[1] else self.Y[:, chosen])
-        order = self._order(chosen)
-        counts = np.bincount(self.task, minlength=len(self.names))[chosen]
-        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return OwnRows(X if isinstance(order, slice) else X[order], self.Y[order], ptr)
+            weights = None if weights is None else np.ascontiguousarray(weights[:, chosen].T).ravel()
+            data = SharedRows(X, self.Y if len(chosen) == self.Y.shape[1] else self.Y[:, chosen])
+            group = None if self.group is None else np.tile(self.group, len(chosen))
+        else:
+            order = self._order(chosen)
+            counts = np.bincount(self.task, minlength=len(self.names))[chosen]
+            ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+            data = OwnRows(X if isinstance(order, slice) else X[order], self.Y[order], ptr)
+            group = None if self.group is None else self.group[order]
+            weights = None if weights is None else weights[order]
+        data.weights = weights
+        data.task_weight = None if self.task_weight is None else self.task_weight[chosen]
+        if group is not None and len(chosen):
+            data.groups = groups_of_tasks(data.y, data.ptr, group)
+        return data
 
     def flat_offset(self, chosen: npt.NDArray[np.int64]) -> npt.NDArray[np.float64] | None:
         """Return the offset of some tasks, in the order of the labels in `tasks`.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from smtl.estimators.cut_rules import Rule, best_of_sorted, calibrated_rules, mixed_rules
 from smtl.estimators.held_out import HeldOut
+from smtl.estimators.rules import CutRule
 from smtl.estimators.scoring import TaskScorer, fold_scores
 from smtl.metrics import F1, Metric, get_metric
 
@@ -101,8 +102,8 @@ class Cuts:
         How many positives' worth of trust the shared cut has got: 0 for cuts of each task's own, infinite for a shared
         one.
     rule : str
-        How the cuts were chosen: "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality", "uncut" or
-        "given".
+        How the cuts were chosen: "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality", "uncut",
+        "given", or as a rule is written, such as "recall>=0.9".
 
     Examples
     --------
@@ -124,7 +125,7 @@ class Cuts:
 
 def choose_cuts(
     held: HeldOut,
-    threshold: str | float,
+    threshold: str | float | CutRule,
     metric: Metric,
     target: Metric,
     scorer: TaskScorer | None = None,
@@ -140,7 +141,7 @@ def choose_cuts(
     ----------
     held : HeldOut
         Held-out scores.
-    threshold : {"auto", "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality"} or float
+    threshold : {"auto", "expected", "per-task", "shared", "smoothed", "calibrated", "cardinality"}, float or CutRule
         The cut with the best score to be expected by the log odds of the rows (see
         `smtl.estimators.cut_rules.calibrated_rules`); :math:`\lambda = 0`, :math:`\lambda = \infty`, the
         :math:`\lambda` that does best when each fold is cut by what the other folds say; one cut of all tasks' log
@@ -178,6 +179,9 @@ def choose_cuts(
     (array([-0.5]), array([ 2. , -0.5]), array([1.77]))
     """
     n_folds, m = held.n_folds, held.n_tasks
+    if isinstance(threshold, CutRule):
+        whole = np.array([threshold.cuts(held, k) for k in range(n_folds + 1)])
+        return Cuts(np.zeros(m), whole[-1], whole[:-1], 0.0, threshold.text)
     if not isinstance(threshold, str):
         cut = np.full(m, float(threshold))
         return Cuts(np.zeros(m), cut, np.tile(cut, (n_folds, 1)), 0.0)
@@ -225,7 +229,9 @@ def _best_rule(held: HeldOut, rules: list[Rule], asked: Float, scorer: TaskScore
     means = scores.mean(axis=1)
     usual = int(np.argmax(np.where(asked == 0.0, means, -np.inf)))
     gain = scores - scores[usual]
-    error = gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1]) if gain.shape[1] > 1 else np.inf
+    if gain.shape[1] < 2:
+        return usual  # one fold says nothing of the error
+    error = gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1])
     better = (asked > 0.0) & (gain.mean(axis=1) > asked * error)
     return int(np.argmax(np.where(better, means, -np.inf))) if better.any() else usual
 

@@ -139,7 +139,8 @@ def split(X: Any, Y: npt.NDArray[Any], seed: int, *, stratified: bool = True, tr
         X = X.tocsr()
     rng = np.random.RandomState(seed)
     if stratified:
-        part = stratified_folds(X, read_targets(X, Y), [train, 1.0 - train], rng)
+        labels = Y.ravel() if Y.shape[1:] == (1,) else Y
+        part = stratified_folds(X, read_targets(X, labels), [train, 1.0 - train], rng)
         rows, test = np.flatnonzero(part == 0), np.flatnonzero(part == 1)
     else:
         order = rng.permutation(n)

@@ -12,7 +12,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,6 +92,9 @@ class Store:
         self._base = sqlite3.connect(self.path, timeout=SILENCE, isolation_level=None, check_same_thread=False)
         try:
             self._base.executescript(_SCHEMA)
+        except sqlite3.OperationalError:  # a full disk, or the like
+            self._base.close()
+            raise
         except sqlite3.DatabaseError as error:
             self._base.close()
             raise ValueError(f"{self.path} must be a store of runs, got another file instead ({error}).") from error
@@ -106,15 +109,18 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with suppress(sqlite3.Error) if kind is not None else nullcontext():  # what went wrong first is told
+            self.close()
 
     def close(self) -> None:
         """Give up this process's claims, and close the file."""
-        with self._at_once():
-            self._base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
-            self._base.execute("DELETE FROM owners WHERE owner = ?", (self.owner,))
-        self._base.close()
+        try:
+            with self._at_once():
+                self._base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
+                self._base.execute("DELETE FROM owners WHERE owner = ?", (self.owner,))
+        finally:
+            self._base.close()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -156,10 +162,11 @@ class Store:
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._base.execute("COMMIT")
         except BaseException:
-            self._base.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # SQLite does it itself where the disk is full
+                self._base.execute("ROLLBACK")
             raise
-        self._base.execute("COMMIT")
 
     def here(self) -> None:
         """Say that this process is alive; to be called more often than every `SILENCE` seconds."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Anderson acceleration combines so many cycles.
-TRAIL = 5
+TRAIL = 5  # cycles that Anderson acceleration combines
 
 
 @njit(cache=True, nogil=True)
@@ -52,14 +51,10 @@ def copy(source, target):
 
 
 @njit(cache=True, nogil=True)
-def combine(trail_W, trail_Q):
-    """Put into the first entry of each trail the combination of the others, of sum 1, whose step is the shortest.
-
-    With the Gram matrix A of the steps, the combination is in proportion to the solution of A x = 1. A has a handful of
-    rows; NumPy's solver would take ten times as long to compile as all else here.
-    """
+def gram_of_steps(trail_W):
+    """Return the Gram matrix of the steps of a trail, with a little added to its diagonal."""
     n, p, m = len(trail_W) - 1, trail_W.shape[1], trail_W.shape[2]
-    A = np.zeros((n, n + 1))  # with the right-hand side
+    A = np.zeros((n, n))
     for j in range(p):
         for i in range(m):
             for k in range(n):
@@ -71,29 +66,45 @@ def combine(trail_W, trail_Q):
         trace += A[k, k]
     for k in range(n):
         A[k, k] += 1e-12 * trace + 1e-300
-        A[k, n] = 1.0
         for other in range(k):
             A[other, k] = A[k, other]
-    for k in range(n):  # positive definite: no pivots are needed
+    return A
+
+
+@njit(cache=True, nogil=True)
+def weights_of_steps(A):
+    """Return the solution of A x = 1, scaled to the sum 1. A is positive definite: no pivots are needed.
+
+    It has a handful of rows; NumPy's solver would take ten times as long to compile as all else here.
+    """
+    n = len(A)
+    x = np.ones(n)
+    for k in range(n):
         for row in range(k + 1, n):
             factor = A[row, k] / A[k, k]
-            for column in range(k, n + 1):
+            x[row] -= factor * x[k]
+            for column in range(k, n):
                 A[row, column] -= factor * A[k, column]
-    weights = np.zeros(n)
     total = 0.0
     for k in range(n - 1, -1, -1):
-        weights[k] = A[k, n]
         for column in range(k + 1, n):
-            weights[k] -= A[k, column] * weights[column]
-        weights[k] /= A[k, k]
-        total += weights[k]
-    for j in range(p):
-        for i in range(m):
+            x[k] -= A[k, column] * x[column]
+        x[k] /= A[k, k]
+        total += x[k]
+    return x / total
+
+
+@njit(cache=True, nogil=True)
+def combine(trail_W, trail_Q):
+    """Put into the first entry of each trail the combination of the others, of sum 1, whose step is the shortest."""
+    weights = weights_of_steps(gram_of_steps(trail_W))
+    for j in range(trail_W.shape[1]):
+        for i in range(trail_W.shape[2]):
             w = q = 0.0
-            for k in range(n):
+            for k in range(len(weights)):
                 w += weights[k] * trail_W[k + 1, j, i]
                 q += weights[k] * trail_Q[k + 1, j, i]
-            trail_W[0, j, i], trail_Q[0, j, i] = w / total, q / total
+            trail_W[0, j, i], trail_Q[0, j, i] = w, q
 
 
 @njit(cache=True, nogil=True)

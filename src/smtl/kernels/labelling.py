@@ -19,9 +19,7 @@ from numba import boolean, float64, int8, int64, njit, types
 
 from smtl.kernels import intercept
 from smtl.kernels.sorting import class_rows, sort_rows
-
-# Delta(tp, fp, fn, tn), called through a pointer, so that one compiled sweep serves every formula.
-FORMULA = types.FunctionType(float64(float64, float64, float64, float64))
+from smtl.kernels.tables import FORMULA
 
 
 @njit(
@@ -85,7 +83,7 @@ def worst_labelling(formula, concave, pos, n_pos, neg, n_top, n_neg, shift):
     return best_a, best_b, best
 
 
-@njit(cache=True, nogil=True)
+@njit(types.void(float64[::1], float64[::1], int64[::1], int64, int64, float64), cache=True, nogil=True)
 def write_top(c, values, rows, n, count, amount):
     """Add ``amount`` to ``c`` at the ``count`` highest of ``n`` sorted rows.
 
@@ -110,7 +108,11 @@ def write_top(c, values, rows, n, count, amount):
         c[rows[k]] += amount
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    types.void(float64[::1], float64[::1], int64[::1], int64, float64[::1], int64[::1], int64, int64, int64, float64),
+    cache=True,
+    nogil=True,
+)
 def write_labelling(c, pos, pos_rows, n_pos, neg, neg_rows, n_top, a, b, weight):
     """Add ``weight * (y - y')`` to ``c`` for the labelling ``(a, b)``."""
     for k in range(n_pos):
@@ -157,9 +159,9 @@ def labelling_planes(formula, concave, scores, y, ptr, with_intercept, shift, ep
     room = 0
     for i in range(m):
         room = max(room, ptr[i + 1] - ptr[i])
-    values = np.empty(room)
-    rows = np.empty(room, np.int64)
-    counts = np.empty(room + 1, np.int64)
+    values = np.empty(room + 1)
+    rows = np.empty(room + 1, np.int64)
+    counts = np.empty(room + 1, np.int32)
     pos = np.empty(room)
     pos_rows = np.empty(room, np.int64)
     neg = np.empty(room)

@@ -8,7 +8,7 @@ changed, negatives take the place of positives, so that the few may as well be t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import float64, int8, int32, int64, njit, types
 
 from smtl.kernels.sorting import class_rows, sort_rows
 
@@ -18,7 +18,7 @@ BUCKETS = 4
 CROWDED = 8
 
 
-@njit(cache=True, nogil=True)
+@njit(types.UniTuple(float64, 2)(float64[::1], int64, int32[::1]), cache=True, nogil=True)
 def count_buckets(values, n, first):
     """Divide n sorted values into buckets; return the lowest value and the number of buckets a unit.
 
@@ -47,7 +47,7 @@ def place(x, values, n, first, low, scale):
     b = b if b > 0.0 else 0.0  # NaN, too
     b = b if b < BUCKETS * n else BUCKETS * n
     bucket = int(b)
-    k, end = first[bucket], first[bucket + 1]
+    k, end = np.int64(first[bucket]), np.int64(first[bucket + 1])
     while end - k > CROWDED:
         middle = (k + end) // 2
         if values[middle] < x:
@@ -61,53 +61,71 @@ def place(x, values, n, first, low, scale):
     return k
 
 
-@njit(cache=True, nogil=True)
-def pairwise_planes(scores, y, ptr, c, delta, value):
+@njit(
+    types.void(float64[::1], int8[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1]),
+    cache=True,
+    nogil=True,
+)
+def pairwise_planes(scores, y, weights, ptr, c, delta, value):
     """Fill ``c``, and ``delta`` and ``value`` of every task; see `smtl.metrics.AUC` for the formula.
 
-    Rows without a label have ``c = 0`` before and after.
+    Rows without a label have ``c = 0`` before and after. ``weights`` is empty where all rows weigh the same; otherwise
+    a pair weighs as much as the product of its rows.
     """
     m = len(ptr) - 1
     room = 0
     for i in range(m):
         room = max(room, ptr[i + 1] - ptr[i])
-    values = np.empty(room)
-    rows = np.empty(room, np.int64)
-    counts = np.empty(BUCKETS * room + 2, np.int64)
-    few = np.empty(room + 1)
+    values = np.empty(room + 1)
+    rows = np.empty(room + 1, np.int64)
+    counts = np.empty(BUCKETS * room + 2, np.int32)
+    in_order = np.empty(room)
     few_rows = np.empty(room, np.int64)
-    at_most = np.empty(room + 1, np.int64)
+    # A value, and the weight of the rows of the other class that have this place: they are asked for together.
+    few = np.empty((room + 1, 2))
+    mass = np.empty(room + 1)  # the weight of the rows of the rarer class up to one
+    weighted = len(weights) > 0
     for i in range(m):
         start, stop = ptr[i], ptr[i + 1]
         n_pos = n_neg = 0
         for k in range(start, stop):
             n_pos += y[k] == 1
             n_neg += y[k] == -1
+        others = float(max(n_pos, n_neg))
         sign = 1 if n_pos <= n_neg else -1
         n = class_rows(scores, y, start, stop, sign, -np.inf, values, rows)
         for k in range(n):
             values[k] = sign * values[k] - 1.0
-        sort_rows(values, rows, n, few, few_rows, counts)
-        few[n] = np.inf
-        low, scale = count_buckets(few, n, counts)
-        for k in range(n + 1):
-            at_most[k] = 0
-        weight = 1.0 / (n_pos * n_neg)
+        sort_rows(values, rows, n, in_order, few_rows, counts)
+        low, scale = count_buckets(in_order, n, counts)
+        mass[0] = few[n, 1] = 0.0
+        few[n, 0] = np.inf
+        for k in range(n):
+            mass[k + 1] = mass[k] + (weights[few_rows[k]] if weighted else 1.0)
+            few[k, 0], few[k, 1] = in_order[k], 0.0
+        if weighted:
+            others = 0.0
+            for k in range(start, stop):
+                others += weights[k] * (y[k] == -sign)
+        share = 1.0 / (mass[n] * others)
         margin = 0.0
         for k in range(start, stop):
             x = sign * scores[k]
-            other = np.int64(y[k] == -sign)  # a factor instead of a branch, for the same reason
-            inverted = place(x, few, n, counts, low, scale)
-            at_most[inverted] += other
-            inverted *= other
-            c[k] = -sign * inverted * weight
+            weight = 1.0 * (y[k] == -sign)  # a factor instead of a branch, for the same reason as in `class_rows`
+            if weighted:
+                weight *= weights[k]
+            below = place(x, few[:, 0], n, counts, low, scale)
+            few[below, 1] += weight
+            inverted = weight * (mass[below] if weighted else float(below))
+            c[k] = 0.0 - sign * inverted * share  # not -0.0
             margin -= inverted * x
-        pairs = 0.0
-        inverted = 0
+        pairs = inverted = 0.0
         for k in range(n - 1, -1, -1):
-            inverted += at_most[k + 1]
-            c[few_rows[k]] = sign * inverted * weight
-            pairs += inverted
-            margin += inverted * (sign * scores[few_rows[k]])
-        delta[i] = pairs * weight
-        value[i] = (pairs - margin) * weight
+            inverted += few[k + 1, 1]
+            row = few_rows[k]
+            pulled = inverted * (weights[row] if weighted else 1.0)
+            c[row] = sign * pulled * share
+            pairs += pulled
+            margin += pulled * (in_order[k] + 1.0)
+        delta[i] = pairs * share
+        value[i] = (pairs - margin) * share

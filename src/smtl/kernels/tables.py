@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from numba import float64, njit, types
 
-from smtl.kernels.labelling import FORMULA
+# Delta(tp, fp, fn, tn), called through a pointer, so that one compiled loop serves every formula.
+FORMULA = types.FunctionType(float64(float64, float64, float64, float64))
 
 
 @njit(types.void(FORMULA, float64[::1], float64[::1], float64, float64, float64[::1]), cache=True, nogil=True)

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, plane_of_one
+from smtl.metrics.spread_pairs import pairs
+from smtl.metrics.spreading import Ask, SpreadOracle, gathered
 
 __all__ = ["AUC"]
 
@@ -60,7 +62,7 @@ class AUC(Metric):
         """
         return inverted / (n_pos * n_neg)
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the area under the ROC curve.
 
         Parameters
@@ -69,6 +71,8 @@ class AUC(Metric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores.
+        weights : array-like of shape (n,), optional
+            What each row counts; a pair counts the product.
 
         Returns
         -------
@@ -76,12 +80,17 @@ class AUC(Metric):
             The area; NaN where the labels are of one class only.
         """
         positive, scores = np.asarray(y) > 0, np.asarray(s)
-        pos, neg = scores[positive], np.sort(scores[~positive])
-        if len(pos) == 0 or len(neg) == 0:
+        if positive.all() or not positive.any():
             return float("nan")
+        pos, order = scores[positive], np.argsort(scores[~positive])
+        neg = scores[~positive][order]
         # Pairs in the right order, those of equal scores by half.
-        pairs = np.searchsorted(neg, pos, side="left").sum() + np.searchsorted(neg, pos, side="right").sum()
-        return float(0.5 * pairs / (len(pos) * len(neg)))
+        below, up_to = np.searchsorted(neg, pos, side="left"), np.searchsorted(neg, pos, side="right")
+        if weights is None:
+            return float(0.5 * (below.sum() + up_to.sum()) / (len(pos) * len(neg)))
+        each = np.asarray(weights, dtype=np.float64)
+        mass = np.concatenate([[0.0], np.cumsum(each[~positive][order])])
+        return float(0.5 * np.average(mass[below] + mass[up_to], weights=each[positive]) / mass[-1])
 
     def oracle(self, scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Float]:
         """Return the plane of the inverted pairs.
@@ -103,7 +112,15 @@ class AUC(Metric):
         return plane_of_one(functools.partial(AUC.planes, self), scores, y)
 
     def planes(
-        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        *,
+        shift: Float,
+        with_intercept: bool,
+        eps: float,
+        weights: Float | None = None,
     ) -> Planes:
         """Return the planes of all tasks; see `Metric.planes`.
 
@@ -111,6 +128,8 @@ class AUC(Metric):
         ----------
         scores, y, ptr, shift, with_intercept, eps
             As in `Metric.planes`.
+        weights : ndarray of shape (n_rows,), optional
+            What each row counts; a pair counts the product.
 
         Returns
         -------
@@ -121,5 +140,8 @@ class AUC(Metric):
 
         m = len(ptr) - 1
         delta, value, c = np.empty(m), np.empty(m), np.zeros(len(scores))
-        pairwise_planes(scores, y, ptr, c, delta, value)
+        pairwise_planes(scores, y, np.empty(0) if weights is None else weights, ptr, c, delta, value)
         return delta, c, value
+
+    def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102
+        return gathered(self, ask) if ask.weighted else pairs(ask)

@@ -49,7 +49,7 @@ class AUCLabelling(ContingencyMetric):
         """
         return (fp * fn) / ((tp + fn) * (fp + tn))
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the area under the ROC curve.
 
         Parameters
@@ -58,10 +58,12 @@ class AUCLabelling(ContingencyMetric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores.
+        weights : array-like of shape (n,), optional
+            What each row counts; a pair counts the product.
 
         Returns
         -------
         float
             The area; NaN where the labels are of one class only.
         """
-        return AUC().score(y, s)
+        return AUC().score(y, s, weights)

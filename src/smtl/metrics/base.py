@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.metrics.spreading import Ask, SpreadOracle, gathered
 from smtl.registry import Registered
 
 __all__ = ["Metric", "Planes", "check_scores", "compiled", "plane_of_one"]
@@ -46,6 +47,9 @@ class Metric(Registered, ABC):
         it, and `losses` is there.
     uses_intercept : bool
         Whether the loss depends on a constant added to all scores. If not (AUC), :math:`\sum_k c_k = 0` always.
+    smooth : bool
+        Whether the loss has a second derivative nearly everywhere, so that a solver for smooth losses is the fastest.
+        Only time depends on it.
     probability : callable or None
         The probability of +1 for given scores, where the loss makes scores into log odds or the like.
 
@@ -84,10 +88,13 @@ class Metric(Registered, ABC):
     has_cut: ClassVar[bool] = True
     judges_answers: ClassVar[bool] = False
     uses_intercept: ClassVar[bool] = True
+    smooth: ClassVar[bool] = False
     probability: ClassVar[Any] = None
     rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
         "planes": ("oracle",),
+        "spread": ("oracle", "planes"),
         "uses_intercept": ("oracle", "planes"),
+        "smooth": ("oracle", "planes"),
         "judges_answers": ("score",),
         "probability": ("loss", "oracle", "planes"),
     }
@@ -214,6 +221,42 @@ class Metric(Registered, ABC):
                 (left, c_left), (right, c_right) = sides[intercept.IS_LEFT], sides[intercept.IS_RIGHT]
                 delta[i], c[rows] = theta * left + (1 - theta) * right, theta * c_left + (1 - theta) * c_right
         return delta, c, value
+
+    def curvatures(self, scores: Float, y: Labels, ptr: Offsets, shift: Float) -> Float | None:
+        r"""Return the loss's second derivative in the score of each row, for a smooth loss that is a sum over rows.
+
+        Solvers use it as a guess of where to pass next: it may cost time, never truth.
+
+        Parameters
+        ----------
+        scores, y, ptr
+            As in `planes`.
+        shift : ndarray of shape (n_tasks,)
+            What is added to the scores of each task.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or None
+            Non-negative, 0 for rows that are not labelled; None, as here, where it is not known.
+        """
+        return None
+
+    def spread(self, ask: Ask) -> SpreadOracle:
+        """Return how the oracle spreads over parts of the rows; see `smtl.metrics.spreading`.
+
+        Here all scores are gathered, which is right for every oracle, and slow where there are many rows.
+
+        Parameters
+        ----------
+        ask : Ask
+            What is asked, as in `planes`.
+
+        Returns
+        -------
+        generator
+            What the parts are to do, round by round.
+        """
+        return gathered(self, ask)
 
 
 def check_scores(scores: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float, Labels]:

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, compiled, plane_of_one
+from smtl.metrics.spread_cuts import two_cuts
+from smtl.metrics.spreading import Ask, SpreadOracle, gathered
 
 __all__ = ["ContingencyMetric"]
 
@@ -59,6 +61,7 @@ class ContingencyMetric(Metric):
         "concave_in_fp": ("delta",),
         "oracle": ("delta",),
         "planes": ("delta",),
+        "spread": ("delta",),
         "losses": ("delta",),
         "score": ("delta",),
         "check_task": ("delta",),
@@ -80,7 +83,7 @@ class ContingencyMetric(Metric):
             Finite and non-negative for every table, and 0 where ``fp = fn = 0``.
         """
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         r"""Return :math:`1 - \Delta` of the labelling that answers +1 where ``s > 0``.
 
         Parameters
@@ -89,6 +92,8 @@ class ContingencyMetric(Metric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores.
+        weights : array-like of shape (n,), optional
+            What each row counts.
 
         Returns
         -------
@@ -96,8 +101,9 @@ class ContingencyMetric(Metric):
             The metric; NaN where the labels are of one class only and the formula is not defined.
         """
         truth, answer = np.asarray(y) > 0, np.asarray(s) > 0
-        tp, fp = float(np.sum(truth & answer)), float(np.sum(~truth & answer))
-        fn, tn = float(np.sum(truth & ~answer)), float(np.sum(~truth & ~answer))
+        each = np.ones(len(truth)) if weights is None else np.asarray(weights, dtype=np.float64)
+        tp, fp = float(each @ (truth & answer)), float(each @ (~truth & answer))
+        fn, tn = float(each @ (truth & ~answer)), float(each @ (~truth & ~answer))
         try:
             return 1.0 - float(self.delta(tp, fp, fn, tn))
         except ZeroDivisionError:
@@ -191,6 +197,9 @@ class ContingencyMetric(Metric):
         formula = self._compiled()
         labelling_planes(formula, self.concave_in_fp, scores, y, ptr, with_intercept, shift, eps, c, delta, value)
         return delta, c, value
+
+    def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102
+        return gathered(self, ask) if ask.weighted else two_cuts(self, ask)
 
     def _compiled(self) -> Any:
         """Return `delta` in compiled form, with the numbers of the attributes that it uses built in."""

@@ -88,7 +88,7 @@ class Error(PointwiseMetric):
         """
         return 2.0 * (n_pos - tp + fp)
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the accuracy: one minus the error rate.
 
         Parameters
@@ -97,10 +97,13 @@ class Error(PointwiseMetric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores; above zero answers +1.
+        weights : array-like of shape (n,), optional
+            What each row counts.
 
         Returns
         -------
         float
             The fraction of right answers.
         """
-        return float(np.mean((np.asarray(y) > 0) == (np.asarray(s) > 0)))
+        right = (np.asarray(y) > 0) == (np.asarray(s) > 0)
+        return float(np.average(right, weights=None if weights is None else np.asarray(weights)))

@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from smtl.metrics.base import Float, Labels, Offsets, Planes
 from smtl.metrics.pointwise import PointwiseMetric
+from smtl.metrics.spread_sums import sums
+from smtl.metrics.spreading import Ask, SpreadOracle
 
 __all__ = ["Log"]
 
@@ -27,6 +30,7 @@ class Log(PointwiseMetric):
     """
 
     name = "log"
+    smooth = True
 
     @staticmethod
     def loss(margin: float) -> tuple[float, float]:
@@ -53,7 +57,45 @@ class Log(PointwiseMetric):
         slope = -small / (1.0 + small) if margin > 0.0 else -1.0 / (1.0 + small)
         return value, slope
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def planes(
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        *,
+        shift: Float,
+        with_intercept: bool,
+        eps: float,
+        weights: Float | None = None,
+    ) -> Planes:
+        """Return the planes of all tasks; see `Metric.planes`.
+
+        Parameters
+        ----------
+        scores, y, ptr, shift, with_intercept, eps
+            As in `Metric.planes`.
+        weights : ndarray of shape (n_rows,), optional
+            What each row counts.
+
+        Returns
+        -------
+        delta, c, value : ndarray
+            As in `Metric.planes`.
+        """
+        from smtl.kernels.log_loss import BLOCK, log_planes
+
+        m, longest = len(ptr) - 1, int(np.diff(ptr).max(initial=0))
+        delta, value, c = np.empty(m), np.empty(m), np.empty(len(scores))
+        each = np.empty(0) if weights is None else weights
+        room, sides = np.empty((5, BLOCK)), np.empty((3, longest))
+        bits = room[2].view(np.int64)
+        log_planes(scores, y, each, ptr, with_intercept, shift, eps, c, delta, value, room, bits, sides)
+        return delta, c, value
+
+    def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102
+        return sums(self, ask)
+
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the negative mean log loss.
 
         Parameters
@@ -62,6 +104,8 @@ class Log(PointwiseMetric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores, the log-odds of +1.
+        weights : array-like of shape (n,), optional
+            What each row counts.
 
         Returns
         -------
@@ -69,7 +113,7 @@ class Log(PointwiseMetric):
             At most 0.
         """
         margins = np.asarray(y, dtype=np.float64) * np.asarray(s, dtype=np.float64)
-        return -float(np.mean(np.logaddexp(0.0, -margins)))
+        return -float(np.average(np.logaddexp(0.0, -margins), weights=None if weights is None else np.asarray(weights)))
 
     def probability(self, s: npt.ArrayLike) -> npt.NDArray[np.floating[Any]]:
         """Return the probability of +1.

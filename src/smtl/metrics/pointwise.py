@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Metric, Offsets, Planes, compiled, plane_of_one
+from smtl.metrics.spread_sums import sums
+from smtl.metrics.spreading import Ask, SpreadOracle
 
 __all__ = ["PointwiseMetric"]
 
@@ -30,6 +32,8 @@ class PointwiseMetric(Metric):
 
     >>> from smtl.testing import check_metric
     >>> class SquaredHinge(PointwiseMetric):
+    ...     smooth = True  # the slope is continuous: trained by a solver for smooth losses
+    ...
     ...     @staticmethod
     ...     def loss(margin):
     ...         short = max(0.0, 1.0 - margin)
@@ -39,7 +43,12 @@ class PointwiseMetric(Metric):
     >>> check_metric(SquaredHinge())
     """
 
-    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {"oracle": ("loss",), "planes": ("loss",)}
+    rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
+        "oracle": ("loss",),
+        "planes": ("loss",),
+        "smooth": ("loss",),
+        "spread": ("loss",),
+    }
 
     @staticmethod
     @abstractmethod
@@ -79,7 +88,15 @@ class PointwiseMetric(Metric):
         return plane_of_one(functools.partial(PointwiseMetric.planes, self), scores, y)
 
     def planes(
-        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        *,
+        shift: Float,
+        with_intercept: bool,
+        eps: float,
+        weights: Float | None = None,
     ) -> Planes:
         """Return the planes of all tasks; see `Metric.planes`.
 
@@ -87,6 +104,8 @@ class PointwiseMetric(Metric):
         ----------
         scores, y, ptr, shift, with_intercept, eps
             As in `Metric.planes`.
+        weights : ndarray of shape (n_rows,), optional
+            What each row counts.
 
         Returns
         -------
@@ -97,8 +116,37 @@ class PointwiseMetric(Metric):
 
         m = len(ptr) - 1
         delta, value, c = np.empty(m), np.empty(m), np.empty(len(scores))
-        pointwise_planes(self._compiled(), scores, y, ptr, with_intercept, shift, eps, c, delta, value)
+        each = np.empty(0) if weights is None else weights
+        pointwise_planes(self._compiled(), scores, y, each, ptr, with_intercept, shift, eps, c, delta, value)
         return delta, c, value
+
+    def curvatures(self, scores: Float, y: Labels, ptr: Offsets, shift: Float) -> Float:
+        """Return the second derivatives of all rows, by differences of the slope; see `Metric.curvatures`.
+
+        Parameters
+        ----------
+        scores, y, ptr, shift
+            As in `Metric.curvatures`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            As in `Metric.curvatures`.
+
+        Examples
+        --------
+        >>> from smtl.metrics import Log
+        >>> Log().curvatures(np.zeros(2), np.array([1, -1], dtype=np.int8), np.array([0, 2]), np.zeros(1)).round(6)
+        array([0.25, 0.25])
+        """
+        from smtl.kernels.pointwise import pointwise_curvatures
+
+        second = np.empty(len(scores))
+        pointwise_curvatures(self._compiled(), scores, y, ptr, shift, second)
+        return second
+
+    def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102
+        return sums(self, ask)
 
     def _compiled(self) -> Any:
         """Return `loss` in compiled form."""

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.model.scores import classifier_of
+from smtl.model.scores import classifier_of, encoder_of
 
 __all__ = ["Described", "described"]
 
@@ -95,7 +95,7 @@ def described(
     model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
     feature_names, task_names : sequence of str, optional
-        Names; by default as in `save_model`.
+        Names; by default as in `save_model`. Of a model of tables, the features are what its columns become.
     settings : dict, optional
         How it was trained.
 
@@ -118,7 +118,16 @@ def described(
     ('binary', {'key': {'major': 'key=major'}})
     """
     final, d = classifier_of(model), int(model.n_features_in_)
+    if getattr(final, "row_rule_", None) is not None:
+        raise ValueError(
+            f"threshold must be a cut for each task, got {final.row_rule_!r} instead: it looks at all answers of a "
+            "row, which no exported cut can do. Train with threshold='auto', and count the answers where they are used."
+        )
     named = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    encoder = encoder_of(model)
+    if encoder is not None:
+        named = encoder.get_feature_names_out()
+        d = len(named)
     features = [f"x{j}" for j in range(d)] if named is None else [str(name) for name in named]
     tasks = [str(name) for name in (final.task_names_ if task_names is None else task_names)]
     for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(final.thresholds_))):

@@ -7,11 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse as sp
 
 from smtl.estimators.targets import Targets
 from smtl.model.evaluation import auc_of_draws
-from smtl.model.scores import task_scores
+from smtl.model.scores import encoder_of, some_rows, task_scores
+from smtl.tables.frames import is_frame
 
 __all__ = ["permutation_importance"]
 
@@ -45,9 +47,9 @@ def permutation_importance(
     ----------
     model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Features of rows that the model was not trained on. Of many rows, some are taken; of many features, those that
-        vary most with the scores.
+    X : ndarray, CSR matrix or DataFrame of shape (n_samples, n_features)
+        Features, or columns, of rows that the model was not trained on. Of many rows, some are taken; of many
+        features, those that vary most with the scores.
     truth : Targets
         Labels.
     names : sequence of str
@@ -80,16 +82,24 @@ def permutation_importance(
     """
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.permutation(X.shape[0])[:MOST_ROWS])
-    X, truth, own = X[rows], truth.part(rows), None if tasks is None else np.asarray(tasks)[rows]
+    X, truth, own = some_rows(X, rows), truth.part(rows), None if tasks is None else np.asarray(tasks)[rows]
+    encoder = encoder_of(model)
+    if encoder is not None:  # a column of a table is shuffled as a whole, with all features that are made of it
+        names, groups = [part.name for part in encoder.parts_], encoder.groups()
+        model, X = model[1:], encoder.transform(X)
+    elif is_frame(X):
+        names, groups = X.column_names, [[j] for j in range(X.num_columns)]
+    else:
+        groups = [[j] for j in range(X.shape[1])]
     before = task_scores(model, X, own)
-    chosen = _chosen(X, before)
+    chosen = list(range(len(groups))) if is_frame(X) else _chosen(X, groups, before)
     after = np.empty((len(chosen), N_SHUFFLES, *before.shape))
     step = max(1, BATCH // (N_SHUFFLES * len(rows)))
     for at in range(0, len(chosen), step):
         tell(f"Feature {at + 1:,} of {len(chosen):,}")
         part = chosen[at : at + step]
-        shuffled = [_shuffled(X, j, rng.permutation(len(rows))) for j in part for _ in range(N_SHUFFLES)]
-        many = sp.vstack(shuffled, format="csr") if sp.issparse(X) else np.concatenate(shuffled)
+        shuffled = [_shuffled(X, groups[k], rng.permutation(len(rows))) for k in part for _ in range(N_SHUFFLES)]
+        many = _one_below_the_other(shuffled)
         found = task_scores(model, many, None if own is None else np.tile(own, len(shuffled)))
         after[at : at + step] = found.reshape(len(part), N_SHUFFLES, *before.shape)
     drawn = np.ones((len(rows), 1 + N_DRAWS), dtype=np.float32)
@@ -99,32 +109,46 @@ def permutation_importance(
         "rows": len(rows),
         "features": len(chosen),
         "tasks": [
-            [{"feature": names[chosen[k]], "drop": drop, "interval": ends} for k, drop, ends in largest]
+            [
+                {
+                    "feature": names[chosen[k]],
+                    "drop": drop,
+                    "interval": ends,
+                }
+                for k, drop, ends in largest
+            ]
             for largest in (_largest(truth, i, before, after, drawn, top) for i in range(len(truth.names)))
         ],
     }
 
 
-def _chosen(X: Any, scores: Float) -> list[int]:
-    """Return the features to look at: all, or those with the largest correlation with a score."""
-    d = X.shape[1]
-    if d <= MOST_FEATURES:
-        return list(range(d))
+def _one_below_the_other(parts: list[Any]) -> Any:
+    if is_frame(parts[0]):
+        return pa.concat_tables(parts)
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _chosen(X: Any, groups: Sequence[Sequence[int]], scores: Float) -> list[int]:
+    """Return the groups of features to look at: all, or those with the largest correlation with a score."""
+    if len(groups) <= MOST_FEATURES:
+        return list(range(len(groups)))
     Z = np.nan_to_num(X.toarray() if sp.issparse(X) else X)
     Z, S = Z - Z.mean(axis=0), scores - scores.mean(axis=0)
     sizes = np.abs(Z.T @ S) / np.maximum(np.outer(np.linalg.norm(Z, axis=0), np.linalg.norm(S, axis=0)), 1e-12)
-    return sorted(np.argsort(-sizes.max(axis=1), kind="stable")[:MOST_FEATURES].tolist())
+    largest = np.array([sizes[group].max() for group in map(list, groups)])
+    return sorted(np.argsort(-largest, kind="stable")[:MOST_FEATURES].tolist())
 
 
-def _shuffled(X: Any, j: int, order: npt.NDArray[np.int64]) -> Any:
-    """Return X with one column in another order."""
+def _shuffled(X: Any, columns: Sequence[int], order: npt.NDArray[np.int64]) -> Any:
+    """Return X with some columns, side by side, in another order of rows."""
+    first, end = columns[0], columns[-1] + 1
+    if is_frame(X):
+        return X.set_column(first, X.column_names[first], X.column(first).take(order))
     if not sp.issparse(X):
         X = X.copy()
-        X[:, j] = X[order, j]
+        X[:, first:end] = X[order, first:end]
         return X
-    lists = X.tolil(copy=True)
-    lists[:, [j]] = X[order][:, [j]]
-    return lists.tocsr()
+    return sp.hstack([X[:, :first], X[order][:, first:end], X[:, end:]], format="csr")
 
 
 def _largest(

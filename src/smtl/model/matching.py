@@ -8,13 +8,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse as sp
 
 from smtl.datasets import Dataset
-from smtl.datasets.csv_cells import MISSING
 from smtl.datasets.errors import shown
+from smtl.tables.data import TableData
+from smtl.tables.frames import is_frame
+from smtl.tables.values import MISSING
 
-__all__ = ["Matching", "arranged", "match_columns", "new_values"]
+__all__ = ["Matching", "arranged", "as_columns", "match_columns", "new_values"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -163,7 +166,7 @@ def refuse(missing: Sequence[str], unknown: Sequence[str]) -> None:
     raise ValueError(f"the columns must be the features of the model: {'; '.join(parts)}.")
 
 
-def arranged(data: Dataset, features: Sequence[str], named: bool) -> Any:
+def arranged(data: Dataset, features: Sequence[str], named: bool, encoder: Any = None) -> Any:
     """Return the features of a data set in the order that a model has them in.
 
     Parameters
@@ -175,10 +178,12 @@ def arranged(data: Dataset, features: Sequence[str], named: bool) -> Any:
         Of the model.
     named : bool
         Whether these are names that the training data had.
+    encoder : TableEncoder, optional
+        Of a model of tables: what takes their columns, in whichever order they are.
 
     Returns
     -------
-    ndarray or CSR matrix of shape (n_samples, n_features)
+    ndarray, CSR matrix or pyarrow.Table of shape (n_samples, n_features)
         The features.
 
     Examples
@@ -188,6 +193,10 @@ def arranged(data: Dataset, features: Sequence[str], named: bool) -> Any:
     array([[2., 1.]])
     """
     X, d = data.X, len(features)
+    if encoder is not None:
+        return X if isinstance(data, TableData) else as_columns(data, features).X
+    if is_frame(X):  # of a pipeline that takes data frames
+        return X
     if data.feature_names is None or not named:
         lacking = d - X.shape[1]
         if lacking == 0 or (sp.issparse(X) and lacking > 0):
@@ -210,6 +219,35 @@ def arranged(data: Dataset, features: Sequence[str], named: bool) -> Any:
     placed = np.zeros((X.shape[0], d))
     placed[:, to] = X[:, source]
     return placed
+
+
+def as_columns(data: Dataset, features: Sequence[str]) -> TableData:
+    """Return a data set with its features as the columns of a table, for a model of tables.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    features : sequence of str
+        Columns of the model. They are those of data without names, by position.
+
+    Returns
+    -------
+    TableData
+        The same rows and labels.
+
+    Examples
+    --------
+    >>> as_columns(Dataset(np.array([[1.0, 2.0]]), np.array([[0]])), ["beat", "year"]).X.to_pydict()
+    {'beat': [1.0], 'year': [2.0]}
+    """
+    X = data.X.toarray() if sp.issparse(data.X) else data.X
+    names = tuple(data.feature_names or features)
+    if len(names) != X.shape[1]:
+        raise ValueError(f"there must be {len(names)} features, as the model has, got {X.shape[1]} instead.")
+    # NaN is what a matrix has for a missing value.
+    table = pa.table({name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate(names)})
+    return TableData(table, data.Y, names, data.label_names, data.tasks, data.name)
 
 
 def _nominal(names: Sequence[str], features: Sequence[str]) -> set[str]:

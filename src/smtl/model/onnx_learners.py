@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.decomposition import TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from smtl.ensemble.boosted_trees import MISSING
 from smtl.ensemble.forest_arrays import packed_forest
 from smtl.ensemble.learners.boosting import LIMIT, BoostingLearner
-from smtl.ensemble.learners.features import Features
+from smtl.ensemble.learners.features import Features, SparseScaler, SparseToDense
 from smtl.ensemble.learners.forest import FLOOR, CoarseForestLearner, ForestLearner
 from smtl.ensemble.learners.kernel import KernelLearner
 from smtl.ensemble.learners.linear import LinearLearner
@@ -27,6 +26,7 @@ from smtl.ensemble.learners.wrapped import WrappedLearner
 from smtl.model.onnx_graph import Graph, NotExpressible
 from smtl.model.onnx_trees import Trees, sum_of_leaves
 from smtl.model.onnx_wrapped import joint_scores, log_odds, one_task_scores
+from smtl.tables.encoder import TableEncoder
 
 __all__ = ["add_step", "learner_scores"]
 
@@ -180,8 +180,8 @@ def add_step(graph: Graph, x: str, step: Any) -> str:
         A graph.
     x : str
         What goes in.
-    step : SimpleImputer, StandardScaler, MaxAbsScaler or TruncatedSVD
-        A fitted step, of as many features as go in.
+    step : SimpleImputer, StandardScaler, MaxAbsScaler, SparseScaler, SparseToDense or TableEncoder
+        A fitted step, of as many features as go in; of a TableEncoder, what columns become before they are scaled.
 
     Returns
     -------
@@ -203,8 +203,19 @@ def add_step(graph: Graph, x: str, step: Any) -> str:
             )
         fill = graph.constant(np.asarray(step.statistics_, dtype=np.float64))
         return graph.node("Where", [graph.node("IsNaN", [x]), fill, x])
-    if isinstance(step, TruncatedSVD):
-        return graph.node("MatMul", [x, graph.constant(step.components_.T.astype(np.float64))])
+    if isinstance(step, TableEncoder):
+        center, scale = step.affine()
+        fill = graph.constant(center)
+        filled = graph.node("Where", [graph.node("IsNaN", [x]), fill, x])
+        return graph.node("Div", [graph.node("Sub", [filled, fill]), graph.constant(scale)])
+    if isinstance(step, SparseScaler):
+        return graph.node("Mul", [x, graph.constant(step.scale)])
+    if isinstance(step, SparseToDense):
+        k, r = len(step.full), step.components.shape[1]
+        weights = np.zeros((k + len(step.rest), k + r))
+        weights[step.full, np.arange(k)] = 1.0
+        weights[step.rest, k:] = step.components
+        return _add_affine(graph, x, weights, np.concatenate([-step.center, np.zeros(r)]))
     if isinstance(step, StandardScaler) and step.with_mean:
         x = graph.node("Sub", [x, graph.constant(step.mean_.astype(np.float64))])
     if not isinstance(step, StandardScaler | MaxAbsScaler):

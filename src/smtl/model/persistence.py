@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import platform
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,13 +15,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from smtl.datasets.errors import shown
 from smtl.model.archive import pack, read_archive, unpack, write_whole
+from smtl.model.contents import check_contents
 from smtl.model.errors import ModelError
-from smtl.model.schema import trusted_types
-from smtl.model.scores import classifier_of, task_scores
+from smtl.model.known import check_metadata
+from smtl.model.schema import Refused, trusted_types
+from smtl.model.scores import classifier_of, encoder_of, task_scores
 
 __all__ = ["load_model", "model_metadata", "read_model", "save_model"]
 
@@ -29,6 +35,7 @@ Source: TypeAlias = str | PathLike[str]
 # Files of the same format are read by all versions that know it.
 FORMAT = 1
 _PROBE_ROWS = 3
+_TAKE_NUMBERS = (SimpleImputer, StandardScaler, MaxAbsScaler)
 _LIBRARIES = ("smtl", "scikit-learn", "numpy", "skops")
 # Parameters that matter to a fit alone: once it is done, others can take their place.
 _OF_THE_FIT = {"random_state": "0", "cv": "5"}
@@ -49,8 +56,8 @@ def save_model(
     Parameters
     ----------
     model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
-        A fitted model. Of an ensemble, all learners must be smtl's own. A pipeline may have SimpleImputer,
-        StandardScaler and MaxAbsScaler before it.
+        A fitted model. Of an ensemble, all learners must be smtl's own. A pipeline may have smtl's `TableEncoder`,
+        scikit-learn's usual transformers and skrub's ``TableVectorizer`` before it.
     path : path-like
         The file; by custom its name ends in ``.skops``.
     feature_names : sequence of str, optional
@@ -100,6 +107,7 @@ def save_model(
         "named_features": given is not None,
         "tasks": tasks,
         "kind": final._kind,
+        **({} if (encoder := encoder_of(model)) is None else {"table": encoder.columns_}),
         **(metadata or {}),
         "probe": _probe(model, d).tolist(),
     }
@@ -113,15 +121,19 @@ def save_model(
         raise ModelError(f"cannot be written: {error}", path) from error
     try:
         unpack(content, path)  # a file that could not be loaded is not written
-    except ModelError as error:
-        raise ModelError(f"cannot be saved: {_why_not_saved(model, error.__cause__)}", path) from error
+        check_metadata(known)
+        _check_whole(_built(content), known)
+    except Exception as error:
+        reason = error.__cause__ if isinstance(error, ModelError) else error
+        raise ModelError(f"cannot be saved: {_why_not_saved(model, reason)}", path) from error
     write_whole(content, path)
 
 
 def _without_start(model: Any) -> Any:
     """Return the model without what only another fit would use; the user's own keeps it."""
-    final = classifier_of(model)
-    if getattr(final, "_start", None) is None:
+    given = classifier_of(model)
+    final = given.plain() if hasattr(given, "plain") else given
+    if final is given and getattr(final, "_start", None) is None:
         return model
     final = copy.copy(final)
     final._start = None
@@ -147,8 +159,8 @@ def _why_not_saved(model: Any, reason: object) -> str:
             return f"{what}; an ensemble can be saved whose learners are all named, such as ['forest', 'linear']."
         return f"{what}; train it with a number, a name, or one of smtl's own metrics and penalties."
     return (
-        f"{reason}; before the classifier, a pipeline may have SimpleImputer, StandardScaler and MaxAbsScaler, with "
-        "parameters that are plain values."
+        f"{reason}; before the classifier, a pipeline may have smtl's TableEncoder, the usual transformers of "
+        "scikit-learn's (no functions of your own) and skrub's TableVectorizer, with parameters that are plain values."
     )
 
 
@@ -236,20 +248,17 @@ def read_model(path: Source) -> tuple[Any, dict[str, Any]]:
     content = read_archive(path)
     metadata = _checked(unpack(content, path), path)
 
-    import skops.io
-    from sklearn.exceptions import InconsistentVersionWarning
-
     try:
-        with warnings.catch_warnings():
-            # Another version of scikit-learn: whether that matters, the probe says.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = skops.io.loads(content, trusted=[*trusted_types(), "numpy.dtype"])
-            final = classifier_of(model)
-            d, m = len(metadata["features"]), len(metadata["tasks"])
-            n = len(final.coef_) if hasattr(final, "coef_") else len(final.thresholds_)
-            if n != m or model.n_features_in_ != d or final._kind != metadata["kind"]:
-                raise ValueError("its weights do not fit its names")
-            same = np.allclose(_probe(model, d), np.array(metadata["probe"]), rtol=1e-6, atol=1e-9)
+        model = _built(content)
+        _check_whole(model, metadata)
+        final = classifier_of(model)
+        d, m = len(metadata["features"]), len(metadata["tasks"])
+        n = len(final.coef_) if hasattr(final, "coef_") else len(final.thresholds_)
+        if n != m or model.n_features_in_ != d or final._kind != metadata["kind"]:
+            raise ValueError("its weights do not fit its names")
+        same = np.allclose(_probe(model, d), np.array(metadata["probe"]), rtol=1e-6, atol=1e-9)
+    except Refused as error:
+        raise ModelError(f"must hold a model of smtl and nothing else; {error}. It was not loaded.", path) from error
     except Exception as error:  # whatever a file that is made up, or of another version, leads to
         raise ModelError(_why_not(metadata, f"{type(error).__name__}: {error}"), path) from error
     if not same:
@@ -266,14 +275,43 @@ def _checked(metadata: dict[str, Any], path: Path) -> dict[str, Any]:
             f"smtl {version('smtl')}. Upgrade smtl, or train the model again.",
             path,
         )
-    for key in ("features", "tasks"):
-        names = metadata.get(key)
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ModelError(f"must have a list of names as {key!r} in its metadata, got something else.", path)
-    for key, kind in (("versions", dict), ("probe", list), ("kind", str)):
-        if not isinstance(metadata.get(key), kind):
-            raise ModelError(f"must have {key!r} in its metadata, got something else.", path)
+    try:
+        check_metadata(metadata)
+    except Refused as error:
+        raise ModelError(f"must be a model as smtl writes it; {error}. It was not loaded.", path) from error
     return metadata
+
+
+def _built(content: bytes) -> Any:
+    """Return what a file holds, whose types are all known to be harmless."""
+    import skops.io
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    with warnings.catch_warnings():
+        # Another version of scikit-learn: whether that matters, the probe says.
+        warnings.simplefilter("ignore", InconsistentVersionWarning)
+        model = skops.io.loads(content, trusted=[*trusted_types(), "numpy.dtype"])
+    final = model.steps[-1][1] if isinstance(model, Pipeline) and "steps" in vars(model) else model
+    if isinstance(final, ClassifierMixin):
+        for name, parameter in inspect.signature(type(final)).parameters.items():
+            if name not in vars(final):  # the file is older than the parameter
+                setattr(final, name, parameter.default)
+    return model
+
+
+def _check_whole(model: Any, metadata: dict[str, Any]) -> None:
+    """Refuse what is no model, and parts that contradict each other."""
+    check_contents(model)
+    final = classifier_of(model)
+    if not hasattr(final, "_kind") or not hasattr(final, "thresholds_"):
+        raise Refused("its last step is no fitted classifier of smtl's")
+    m = len(final.thresholds_)
+    n_classes, own = len(final.classes_), len(final.task_names_)
+    wanted = {"binary": (1, 2), "multiclass": (m, m), "multilabel": (m, m), "tasks": (m, 2)}[final._kind]
+    if own != m or (m, n_classes) != wanted:
+        raise Refused(f"its {m} thresholds, {own} tasks and {n_classes} classes do not go together")
+    if len(set(map(str, metadata["tasks"]))) < m:
+        raise Refused("two of its tasks have one name")
 
 
 def _why_not(metadata: dict[str, Any], reason: str) -> str:
@@ -291,5 +329,11 @@ def _version(metadata: dict[str, Any], name: str) -> str:
 
 def _probe(model: Any, d: int) -> npt.NDArray[np.float64]:
     """Return the scores of a few made-up rows: what shows whether a loaded model still is what it was."""
+    encoder, final = encoder_of(model), classifier_of(model)
+    if encoder is not None:
+        return task_scores(model, encoder.made_up(_PROBE_ROWS))
+    if isinstance(model, Pipeline) and not all(isinstance(step, _TAKE_NUMBERS) for _, step in model.steps[:-1]):
+        # What comes before takes columns of a data frame, which cannot be made up.
+        model, d = final, final.n_features_in_
     rows = np.arange(_PROBE_ROWS * d, dtype=np.float64).reshape(_PROBE_ROWS, d)
     return task_scores(model, np.sin(rows + 1.0))

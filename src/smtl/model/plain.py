@@ -15,6 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from smtl.model.described import Described, described
 from smtl.model.scores import classifier_of
+from smtl.tables.encoder import TableEncoder
 
 __all__ = ["PlainModel", "check_step", "plain_model"]
 
@@ -68,7 +69,8 @@ def plain_model(
     Parameters
     ----------
     model : SMTLClassifier, SMTLClassifierCV or Pipeline
-        A fitted model; a pipeline of filling, scaling and the classifier.
+        A fitted model; a pipeline of filling, scaling and the classifier. Of a model of tables, the features are what
+        its columns become, before they are filled and scaled.
     feature_names, task_names : sequence of str, optional
         Names; by default as in `save_model`.
 
@@ -104,6 +106,10 @@ def plain_model(
     center, scale, fill = np.zeros(d), np.ones(d), None
     # From the beginning to the end: what reaches a step is (x - center) / scale, with holes until something fills them.
     for _, step in model.steps[:-1] if isinstance(model, Pipeline) else []:
+        if isinstance(step, TableEncoder):
+            center, scale = step.affine()
+            fill = center
+            continue
         check_step(step, d)
         if isinstance(step, SimpleImputer):
             fill = center + scale * np.asarray(step.statistics_, dtype=np.float64) if fill is None else fill

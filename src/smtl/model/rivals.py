@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
@@ -12,6 +13,8 @@ from smtl.datasets import Dataset
 from smtl.model.evaluation import evaluate
 from smtl.model.scores import answers_of, task_scores
 from smtl.model.training import Settings, named_labels, prepared, targets_of
+from smtl.tables.data import TableData
+from smtl.tables.matrix import encoded
 
 __all__ = ["rival_models", "rival_results"]
 
@@ -74,11 +77,14 @@ def rival_results(train: Dataset, test: Dataset, settings: Settings) -> dict[str
     >>> found["logistic"]["macro"]["auc"] > 0.9
     True
     """
+    if isinstance(train, TableData):
+        train, encoder = encoded(train)
+        test = replace(train, X=encoder.transform(test.X), Y=test.Y, tasks=test.tasks)
     results = {}
     for name, model in rival_models(settings, sparse=sp.issparse(train.X)).items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model's own fit has told what is odd about the data
             model.fit(train.X, named_labels(train)[0], classifier__tasks=train.tasks)
             scores = task_scores(model, test.X, test.tasks)
-        results[name] = evaluate(targets_of(test), scores, answers_of(scores, model[-1]._kind), draws=0)
+        results[name] = evaluate(targets_of(test), scores, answers_of(scores, model[-1]), draws=0)
     return results

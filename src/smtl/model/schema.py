@@ -14,12 +14,66 @@ __all__ = ["Refused", "check_schema", "trusted_types"]
 
 # The parts of a pipeline other than smtl's own, by the modules that define them.
 _PARTS = (
-    "sklearn.pipeline.Pipeline",
-    "sklearn.impute._base.SimpleImputer",
-    "sklearn.preprocessing._data.StandardScaler",
-    "sklearn.preprocessing._data.MaxAbsScaler",
+    "sklearn.compose._column_transformer.ColumnTransformer",
+    "sklearn.compose._column_transformer.make_column_selector",
+    "sklearn.decomposition._pca.PCA",
     "sklearn.decomposition._truncated_svd.TruncatedSVD",
+    "sklearn.feature_extraction.text.CountVectorizer",
+    "sklearn.feature_extraction.text.HashingVectorizer",
+    "sklearn.feature_extraction.text.TfidfTransformer",
+    "sklearn.feature_extraction.text.TfidfVectorizer",
+    "sklearn.feature_selection._variance_threshold.VarianceThreshold",
+    "sklearn.impute._base.MissingIndicator",
+    "sklearn.impute._base.SimpleImputer",
+    "sklearn.impute._knn.KNNImputer",
+    "sklearn.kernel_approximation.Nystroem",
+    "sklearn.kernel_approximation.RBFSampler",
+    "sklearn.pipeline.FeatureUnion",
+    "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing._data.Binarizer",
+    "sklearn.preprocessing._data.MaxAbsScaler",
+    "sklearn.preprocessing._data.MinMaxScaler",
+    "sklearn.preprocessing._data.Normalizer",
+    "sklearn.preprocessing._data.PowerTransformer",
+    "sklearn.preprocessing._data.QuantileTransformer",
+    "sklearn.preprocessing._data.RobustScaler",
+    "sklearn.preprocessing._data.StandardScaler",
+    "sklearn.preprocessing._discretization.KBinsDiscretizer",
+    "sklearn.preprocessing._encoders.OneHotEncoder",
+    "sklearn.preprocessing._encoders.OrdinalEncoder",
+    "sklearn.preprocessing._polynomial.PolynomialFeatures",
 )
+# What skrub's TableVectorizer is made of, for those who have skrub.
+_SKRUB = (
+    "skrub._apply_to_each_col.ApplyToEachCol",
+    "skrub._check_input.CheckInputDataFrame",
+    "skrub._clean_categories.CleanCategories",
+    "skrub._clean_null_strings.CleanNullStrings",
+    "skrub._datetime_encoder.DatetimeEncoder",
+    "skrub._drop_uninformative.DropUninformative",
+    "skrub._duration_to_float.DurationToFloat",
+    "skrub._string_encoder.StringEncoder",
+    "skrub._table_vectorizer.PassThrough",
+    "skrub._table_vectorizer.ShortReprDict",
+    "skrub._table_vectorizer.TableVectorizer",
+    "skrub._to_datetime.ToDatetime",
+    "skrub._to_float.ToFloat",
+    "skrub._to_str.ToStr",
+    "skrub.selectors._base.All",
+    "skrub.selectors._base.And",
+    "skrub.selectors._base.Cols",
+    "skrub.selectors._base.Filter",
+    "skrub.selectors._base.Sub",
+)
+# Functions that these refer to by name. Each only looks at a column.
+_FUNCTIONS = (
+    "skrub._dataframe._common.is_any_date",
+    "skrub._dataframe._common.is_categorical",
+    "skrub._dataframe._common.is_numeric",
+    "skrub._table_vectorizer._created_by_predicate",
+    "skrub.selectors._selectors._cardinality_below",
+)
+_NUMBER_TYPES = ("numpy.float32", "numpy.float64", "numpy.int64")  # types of what encoders return
 # The parts of an ensemble. Trees are plain arrays, which are checked before scikit-learn gets them.
 _ENSEMBLE = (
     "smtl.ensemble.ensemble.SMTLEnsemble",
@@ -27,6 +81,8 @@ _ENSEMBLE = (
     "smtl.ensemble.boosted_trees.BoostedTrees",
     "smtl.ensemble.learners.boosting.BoostingLearner",
     "smtl.ensemble.learners.features.Features",
+    "smtl.ensemble.learners.features.SparseScaler",
+    "smtl.ensemble.learners.features.SparseToDense",
     "smtl.ensemble.learners.forest.CoarseForestLearner",
     "smtl.ensemble.learners.forest.ForestLearner",
     "smtl.ensemble.learners.kernel.KernelLearner",
@@ -34,6 +90,16 @@ _ENSEMBLE = (
     "smtl.ensemble.learners.own_rows.PerTask",
     "smtl.ensemble.learners.own_rows.Pooled",
     "smtl.estimators.calibration.Curves",
+    "smtl.estimators.isotonic.Steps",
+)
+# The parts of a table's encoder: what they know is names, numbers and words.
+_TABLES = (
+    "smtl.tables.encoder.TableEncoder",
+    "smtl.tables.parts.CategoryPart",
+    "smtl.tables.parts.DatePart",
+    "smtl.tables.parts.NumberPart",
+    "smtl.tables.parts.StringsPart",
+    "smtl.tables.parts.TextPart",
 )
 _TUPLES = ("smtl.ensemble.combination.Combination", "smtl.ensemble.combination.Standard")
 _SCALARS = ("bool", "bool_", "float32", "float64", "int32", "int64", "str_")
@@ -62,7 +128,7 @@ def trusted_types() -> list[str]:
     metric_names(), penalty_names()  # all their modules are imported now
     own = {SMTLClassifier, SMTLClassifierCV, *_below(Metric), *_below(Penalty)}
     names = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in own if kind.__module__.startswith("smtl."))
-    return [*_PARTS, *_ENSEMBLE, *_TUPLES, *names]
+    return [*_PARTS, *_SKRUB, *_FUNCTIONS, *_ENSEMBLE, *_TABLES, *_TUPLES, *names]
 
 
 def _below(base: type[Any]) -> set[type[Any]]:
@@ -106,7 +172,10 @@ class _Checker:
             "JsonNode": self._json,
             "NdArrayNode": self._array,
             "DTypeNode": self._dtype,
-            "TypeNode": lambda node, name, depth: name == "builtins.str",  # of the keys of a dictionary
+            # Of the keys of a dictionary, and of what encoders return.
+            "TypeNode": lambda node, name, depth: name in ("builtins.str", *_NUMBER_TYPES),
+            "FunctionNode": lambda node, name, depth: name in _FUNCTIONS,
+            "SliceNode": self._slice,
         }
 
     def check(self, node: Any, depth: int) -> None:
@@ -128,7 +197,7 @@ class _Checker:
         return True
 
     def _object(self, node: dict[str, Any], name: str, depth: int) -> bool:
-        if name not in self.types or name in _TUPLES:
+        if name not in self.types or name in _TUPLES or name in _FUNCTIONS:
             return False
         content: Any = node.get("content")
         loader = content.get("__loader__") if isinstance(content, dict) else None
@@ -137,6 +206,12 @@ class _Checker:
             raise Refused(f"its {name} has attributes that are no dictionary")
         self.check(content, depth)
         return True
+
+    def _slice(self, node: dict[str, Any], name: str, depth: int) -> bool:
+        content = node.get("content")
+        if name != "builtins.slice" or not isinstance(content, dict) or set(content) != {"start", "stop", "step"}:
+            return False
+        return all(end is None or type(end) is int for end in content.values())
 
     def _dict(self, node: dict[str, Any], name: str, depth: int) -> bool:
         content = node.get("content")

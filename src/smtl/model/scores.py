@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from smtl.estimators.base import TasksClassifier
-from smtl.estimators.scoring import as_answers
+from smtl.tables.encoder import TableEncoder
+from smtl.tables.frames import as_table, is_frame
 
-__all__ = ["answers_of", "classifier_of", "columns_in_order", "probabilities_of", "task_scores"]
+__all__ = [
+    "answers_of",
+    "classifier_of",
+    "columns_in_order",
+    "encoder_of",
+    "inside",
+    "names_inside",
+    "probabilities_of",
+    "some_rows",
+    "takes_frames",
+    "task_scores",
+]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -50,6 +64,133 @@ def classifier_of(model: Any) -> Any:
     return final
 
 
+def encoder_of(model: Any) -> TableEncoder | None:
+    """Return what makes features of a table's columns, None for a model of a matrix.
+
+    Parameters
+    ----------
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        A model.
+
+    Returns
+    -------
+    TableEncoder or None
+        The first step of a pipeline that begins with one.
+
+    Examples
+    --------
+    >>> encoder_of(Pipeline([("columns", TableEncoder()), ("model", None)]))
+    TableEncoder()
+    """
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    return first if isinstance(first, TableEncoder) else None
+
+
+def takes_frames(model: Any) -> bool:
+    """Return whether a model begins with a step of another library that takes columns of a data frame by their names.
+
+    Parameters
+    ----------
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        A model.
+
+    Returns
+    -------
+    bool
+        True for scikit-learn's ColumnTransformer and what is skrub's.
+
+    Examples
+    --------
+    >>> from sklearn.compose import ColumnTransformer
+    >>> takes_frames(Pipeline([("columns", ColumnTransformer([])), ("model", None)]))
+    True
+    """
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    return isinstance(first, ColumnTransformer) or type(first).__module__.partition(".")[0] == "skrub"
+
+
+def inside(model: Any, X: Any) -> Any:
+    """Return what the steps before the classifier make of the features.
+
+    Parameters
+    ----------
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        A fitted model.
+    X : ndarray, sparse matrix or DataFrame of shape (n_samples, n_features)
+        Features, or a table.
+
+    Returns
+    -------
+    ndarray or sparse matrix
+        What the classifier gets.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> inside(SMTLClassifier(), np.array([[1.0]]))
+    array([[1.]])
+    """
+    if not isinstance(model, Pipeline) or len(model.steps) == 1:
+        return X
+    if isinstance(X, pa.Table) and takes_frames(model):
+        X = X.select([str(name) for name in getattr(model, "feature_names_in_", X.column_names)]).to_pandas()
+    return model[:-1].transform(X)
+
+
+def names_inside(model: Any, features: Sequence[str]) -> list[str]:
+    """Return the names of the features that reach the classifier.
+
+    Parameters
+    ----------
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+        A fitted model.
+    features : sequence of str
+        Names of what goes into the model: features, or columns of a table.
+
+    Returns
+    -------
+    list of str
+        The same names where steps before the classifier keep the features as they are.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> names_inside(SMTLClassifier().fit([[0.0], [1.0]], [0, 1]), ["beat"])
+    ['beat']
+    """
+    d = int(classifier_of(model).n_features_in_)
+    if encoder_of(model) is None and len(features) == d:
+        return list(features)
+    try:
+        found = [str(name) for name in model[:-1].get_feature_names_out()]
+    except (AttributeError, TypeError, ValueError):
+        found = []
+    return found if len(found) == d else [f"x{j}" for j in range(d)]
+
+
+def some_rows(X: Any, rows: npt.NDArray[Any]) -> Any:
+    """Return some rows of a matrix or a data frame.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or DataFrame
+        All rows.
+    rows : ndarray of int
+        Row numbers.
+
+    Returns
+    -------
+    object
+        Of the kind of X.
+
+    Examples
+    --------
+    >>> some_rows(np.array([[1.0], [2.0]]), np.array([1]))
+    array([[2.]])
+    """
+    return as_table(X).take(rows) if is_frame(X) else X[rows]
+
+
 @contextmanager
 def columns_in_order() -> Iterator[None]:
     """Let a model that was fitted with names take a matrix without them: whoever made it has put its columns in order.
@@ -71,8 +212,8 @@ def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
     ----------
     model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Features, in the order of the model's.
+    X : ndarray, sparse matrix or DataFrame of shape (n_samples, n_features)
+        Features, in the order of the model's; of a model of tables, a table.
     tasks : ndarray of shape (n_samples,), optional
         The task of each row.
 
@@ -90,21 +231,20 @@ def task_scores(model: Any, X: Any, tasks: Any = None) -> Float:
     """
     final = classifier_of(model)
     with columns_in_order():
-        if isinstance(model, Pipeline) and len(model.steps) > 1:
-            X = model[:-1].transform(X)
+        X = inside(model, X)
         scores = np.asarray(final.decision_function(X) if tasks is None else final.decision_function(X, tasks=tasks))
     return scores.reshape(X.shape[0], -1).astype(np.float64, copy=False)
 
 
-def answers_of(scores: Float, kind: str) -> npt.NDArray[np.int8]:
+def answers_of(scores: Float, classifier: Any) -> npt.NDArray[np.int8]:
     """Return 0 and 1: yes where the score is above zero, and of several classes for the one with the highest score.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples, n_tasks)
         From `task_scores`.
-    kind : str
-        The kind of the model's targets.
+    classifier : SMTLEnsemble, SMTLClassifier or SMTLClassifierCV
+        What `classifier_of` returns.
 
     Returns
     -------
@@ -113,10 +253,12 @@ def answers_of(scores: Float, kind: str) -> npt.NDArray[np.int8]:
 
     Examples
     --------
-    >>> answers_of(np.array([[0.5, -1.0, 2.0]]), "multilabel"), answers_of(np.array([[0.5, -1.0, 2.0]]), "multiclass")
-    (array([[1, 0, 1]], dtype=int8), array([[0, 0, 1]], dtype=int8))
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit([[0.0], [1.0], [3.0]], [0, 1, 2])
+    >>> answers_of(np.array([[0.5, -1.0, 2.0]]), model)
+    array([[0, 0, 1]], dtype=int8)
     """
-    return ((as_answers(scores) if kind == "multiclass" else scores) > 0).astype(np.int8)
+    return np.asarray(classifier.yes(scores), dtype=np.int8)
 
 
 def probabilities_of(classifier: Any, scores: Float, task: npt.NDArray[np.intp] | None = None) -> Float:
@@ -149,14 +291,13 @@ def probabilities_of(classifier: Any, scores: Float, task: npt.NDArray[np.intp] 
     >>> bool(probabilities_of(model, task_scores(model, X))[0, 0] == model.predict_proba(X)[0, 1])
     True
     """
-    metric = classifier._metric()
-    if metric.probability is None:
+    if not hasattr(classifier, "predict_proba"):
         raise ValueError(
-            f"a model that was trained for the metric {metric.name} has no probabilities, only scores; train an "
-            "ensemble, or a linear model for log."
+            f"a model that was trained for the metric {classifier._metric().name} has no probabilities, only scores; "
+            "train an ensemble, a linear model for log, or one with calibration='logistic'."
         )
-    thresholds = np.asarray(classifier.thresholds_, dtype=np.float64)
-    yes = np.asarray(metric.probability(scores + (thresholds if task is None else thresholds[task][:, None])))
+    yes: Float = classifier.yes_probability(scores if task is None else scores[:, 0], task)
+    yes = yes if task is None else yes[:, None]
     if classifier._kind == "multiclass":
-        yes = yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        return np.asarray(yes / np.maximum(yes.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
     return yes

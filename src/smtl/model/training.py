@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -18,12 +20,15 @@ from smtl.ensemble import SMTLEnsemble
 from smtl.estimators import SMTLClassifier, SMTLClassifierCV
 from smtl.estimators.folds import stratified_folds
 from smtl.estimators.targets import Targets, read_targets, task_numbers
+from smtl.tables import TableEncoder
+from smtl.tables.data import TableData
 
 __all__ = [
     "Settings",
     "by_position",
     "check_data",
     "check_finite",
+    "has_classes",
     "hold_out",
     "make_model",
     "named_labels",
@@ -61,6 +66,12 @@ class Settings:
         What is trained. An ensemble has its own metric, penalty, C and scaling.
     preset : {"fast", "balanced", "best"}
         Of an ensemble.
+    scoring : str, optional
+        What the model is judged by; None for the estimator's own.
+    costs : pair or dict of pairs, optional
+        What a miss and a false alarm cost, for all tasks or by their names.
+    calibration : {"logistic", "isotonic"}, optional
+        Of a linear model: what makes probabilities of its scores.
 
     Examples
     --------
@@ -79,6 +90,9 @@ class Settings:
     jobs: int = 1
     model: str = "linear"
     preset: str = "balanced"
+    scoring: str | None = None
+    costs: tuple[float, float] | dict[str, tuple[float, float]] | None = None
+    calibration: str | None = None
 
 
 class _NamedColumns(np.ndarray):
@@ -87,26 +101,32 @@ class _NamedColumns(np.ndarray):
     columns: list[str]
 
 
-def make_model(settings: Settings, *, sparse: bool, verbose: int = 0) -> Pipeline:
+def make_model(
+    settings: Settings, *, sparse: bool = False, columns: Mapping[str, Sequence[str]] | None = None, verbose: int = 0
+) -> Pipeline:
     """Return the pipeline that is to be fitted.
 
-    An ensemble stands alone: each of its learners treats the features in its own way. Before a linear model, dense
-    features are standardised, and missing ones take the mean; sparse features are divided by their largest absolute
-    value, and missing ones are zero.
+    The columns of a table become features by `smtl.tables.TableEncoder`. Of matrices, an ensemble takes the features
+    as they are: each of its learners treats them in its own way. Before a linear model, dense features are
+    standardised, and missing ones take the mean; sparse features are divided by their largest absolute value, and
+    missing ones are zero.
 
     Parameters
     ----------
     settings : Settings
         How to train.
-    sparse : bool
+    sparse : bool, default=False
         Whether the features are sparse.
+    columns : dict, optional
+        Of a table: what the user says of its columns.
     verbose : int, default=0
         For the classifier.
 
     Returns
     -------
     Pipeline
-        Its last step is ``classifier``; before a linear one are ``impute`` and ``scale`` (unless the settings say no).
+        Its last step is ``classifier``; before it is ``columns`` for a table, or ``impute`` and ``scale`` (unless the
+        settings say no) for a linear model of a matrix.
 
     Examples
     --------
@@ -118,17 +138,25 @@ def make_model(settings: Settings, *, sparse: bool, verbose: int = 0) -> Pipelin
         "random_state": settings.seed,
         "verbose": verbose,
         **({} if settings.threshold is None else {"threshold": settings.threshold}),
+        **({} if settings.costs is None else {"costs": settings.costs}),
     }
+    judged: dict[str, Any] = {} if settings.scoring is None else {"scoring": settings.scoring}
     if settings.model == "ensemble":
-        ensemble = SMTLEnsemble(preset=settings.preset, cv=settings.cv, **common)
-        return Pipeline([("classifier", ensemble)])
-    if settings.C == "cv":
-        classifier: Any = SMTLClassifierCV(
-            settings.metric, settings.penalty, Cs=settings.n_values, cv=settings.cv, **common
+        classifier: Any = SMTLEnsemble(preset=settings.preset, cv=settings.cv, **judged, **common)
+    elif settings.C == "cv":
+        classifier = SMTLClassifierCV(
+            settings.metric, settings.penalty, Cs=settings.n_values, cv=settings.cv, **judged, **common
         )
     else:
         classifier = SMTLClassifier(settings.metric, settings.penalty, C=settings.C, **common)
-    return Pipeline([*prepared(sparse=sparse, scale=settings.scale), ("classifier", classifier)])
+    if settings.model != "ensemble":
+        classifier.set_params(calibration=settings.calibration)
+    before: list[tuple[str, Any]] = []
+    if columns is not None:
+        before = [("columns", TableEncoder(**{kind: list(names) for kind, names in columns.items()}))]
+    elif settings.model != "ensemble":
+        before = prepared(sparse=sparse, scale=settings.scale)
+    return Pipeline([*before, ("classifier", classifier)])
 
 
 def prepared(*, sparse: bool, scale: bool) -> list[tuple[str, Any]]:
@@ -191,6 +219,8 @@ def without_columns(data: Dataset, names: Collection[str], *, missing: Literal["
     if not found:
         return data
     keep = [j for j in range(len(known)) if j not in found]
+    if isinstance(data, TableData):
+        return replace(data, X=data.X.select(keep), feature_names=tuple(known[j] for j in keep))
     return replace(data, X=data.X[:, keep], feature_names=tuple(known[j] for j in keep))
 
 
@@ -205,9 +235,10 @@ def named_labels(data: Dataset) -> tuple[Any, list[str]]:
     Returns
     -------
     Y : ndarray
-        A matrix whose columns have names, or a vector for a single label and where tasks have their own rows.
+        A matrix whose columns have names; a vector for a single label, for classes, and where tasks have their own
+        rows.
     names : list of str
-        Of the tasks.
+        Of the tasks; of two classes, the second one.
 
     Examples
     --------
@@ -218,11 +249,24 @@ def named_labels(data: Dataset) -> tuple[Any, list[str]]:
         return data.Y, [str(task) for task in np.unique(data.tasks).tolist()]
     Y = data.Y.toarray() if sp.issparse(data.Y) else data.Y
     names = list(data.label_names or map(str, range(Y.shape[1])))
+    if has_classes(data):
+        return np.array(names, dtype=object)[Y.argmax(axis=1)], names if len(names) > 2 else names[1:]
     if Y.shape[1] == 1:
         return Y[:, 0], names
     named = np.asarray(Y).view(_NamedColumns)
     named.columns = names
     return named, names
+
+
+def has_classes(data: Dataset) -> bool:
+    """Return whether each row has one of several classes, rather than a yes or no for each label.
+
+    Examples
+    --------
+    >>> has_classes(Dataset(np.eye(2), np.eye(2)))
+    False
+    """
+    return isinstance(data, TableData) and data.form is not None and data.form.kind == "class"
 
 
 def targets_of(data: Dataset) -> Targets:
@@ -233,7 +277,12 @@ def targets_of(data: Dataset) -> Targets:
     >>> targets_of(Dataset(np.eye(2), np.array([[1, 0], [0, 1]]))).counts()
     (array([1, 1]), array([1, 1]))
     """
-    return read_targets(data.X, named_labels(data)[0], data.tasks)
+    return read_targets(_stand_in(data), named_labels(data)[0], data.tasks)
+
+
+def _stand_in(data: Dataset) -> Any:
+    """Return the features, or, of a table, the numbers of its rows: where features only tell rows apart."""
+    return np.arange(float(data.X.shape[0]))[:, None] if isinstance(data, TableData) else data.X
 
 
 def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets:
@@ -273,6 +322,8 @@ def targets_for(data: Dataset, names: Sequence[str], classifier: Any) -> Targets
         task = task_numbers(data.tasks, classifier._kind, classifier.task_names_, len(data.tasks))
         return _labelled(Targets("tasks", np.array([0, 1]), classifier.task_names_, _signs(data.Y), task))
     Y = _signs(data.Y.toarray() if sp.issparse(data.Y) else data.Y)
+    if has_classes(data) and classifier._kind == "binary":
+        return _labelled(Targets("multilabel", np.arange(1), np.asarray(names), Y[:, [-1]]))
     if data.label_names is None or by_position(data.label_names, names, classifier):
         if Y.shape[1] != len(names):
             raise ValueError(f"there must be {len(names)} labels, as the model has, got {Y.shape[1]} instead.")
@@ -342,6 +393,8 @@ def check_data(data: Dataset) -> None:
         ...
     ValueError: at least one label must have rows of both classes, 0 and 1, got none; the only label is 1 in all rows.
     """
+    if isinstance(data, TableData):
+        _check_columns(data)
     check_finite(data)
     if data.X.shape[1] == 0:
         raise ValueError("there must be at least one feature, got none.")
@@ -356,14 +409,31 @@ def check_data(data: Dataset) -> None:
         raise ValueError(f"at least one label must have rows of both classes, 0 and 1, got none; {which}.")
 
 
+def _check_columns(table: TableData) -> None:
+    """Refuse infinite numbers in the columns of a table that may become features."""
+    for name, column in zip(table.X.column_names, table.X.columns, strict=True):
+        if name in table.said.get("ignore", ()) or not pa.types.is_floating(column.type):
+            continue
+        infinite = pc.is_inf(column)
+        if pc.any(infinite).as_py():
+            row = pc.index(infinite, True).as_py() + 1
+            raise ValueError(f"row {row:,}: {name!r} must be finite (or missing), got an infinite value.")
+
+
 def check_finite(data: Dataset) -> None:
-    """Refuse infinite features, by name."""
+    """Refuse infinite features, by name; a model of tables looks at the columns that it needs itself."""
+    if isinstance(data, TableData):
+        return
     values = data.X.data if sp.issparse(data.X) else data.X
     infinite = np.isinf(values)
     if infinite.any():
-        column = data.X.indices[infinite][0] if sp.issparse(data.X) else np.argwhere(infinite)[0][1]
+        place = int(np.argmax(infinite))  # among the entries of a sparse matrix, or all values
+        if sp.issparse(data.X):
+            row, column = int(np.searchsorted(data.X.indptr, place, "right")) - 1, data.X.indices[place]
+        else:
+            row, column = divmod(place, data.X.shape[1])
         name = (data.feature_names or {column: f"x{column}"})[column]
-        raise ValueError(f"features must be finite (or missing), got an infinite value in {name!r}.")
+        raise ValueError(f"features must be finite (or missing), got an infinite value in {name!r}, row {row + 1}.")
 
 
 def hold_out(data: Dataset, share: float, seed: int) -> tuple[Rows, Rows]:
@@ -394,7 +464,7 @@ def hold_out(data: Dataset, share: float, seed: int) -> tuple[Rows, Rows]:
         return np.arange(n), np.arange(0)
     if not 0 < round(share * n) < n:
         raise ValueError(f"test-size must leave rows on both sides of the split of {n} rows, got {share!r} instead.")
-    X = data.X
+    X = _stand_in(data)
     if np.isnan(X.data if sp.issparse(X) else X).any():
         X = X.copy()
         values = X.data if sp.issparse(X) else X
@@ -406,4 +476,6 @@ def hold_out(data: Dataset, share: float, seed: int) -> tuple[Rows, Rows]:
 def rows_of(data: Dataset, rows: Rows) -> Dataset:
     """Return some of the rows."""
     tasks = None if data.tasks is None else data.tasks[rows]
+    if isinstance(data, TableData):
+        return replace(data, X=data.X.take(rows), Y=data.Y[rows], tasks=tasks)
     return replace(data, X=data.X[rows], Y=data.Y[rows], tasks=tasks)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -22,10 +23,13 @@ Columns: TypeAlias = dict[str, Any]
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
+# What a spreadsheet takes for a formula: some more behind one of these signs, perhaps with blanks and controls before.
+_FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
 
 
 @contextmanager
-def writing(out: Path | IO[str], form: str) -> Iterator[Callable[[Columns], None]]:
+def writing(out: Path | IO[str], form: str, *, raw: bool = False) -> Iterator[Callable[[Columns], None]]:
     """Open a file or a stream for rows; a file takes its place only once it is whole.
 
     Parameters
@@ -34,6 +38,9 @@ def writing(out: Path | IO[str], form: str) -> Iterator[Callable[[Columns], None
         Where to write. Parquet needs a path.
     form : {"csv", "tsv", "jsonl", "parquet"}
         The format.
+    raw : bool, default=False
+        Whether text of CSV that a spreadsheet would run is written as it is. By default it gets an apostrophe before
+        it, which a spreadsheet takes for the mark of text.
 
     Yields
     ------
@@ -54,15 +61,15 @@ def writing(out: Path | IO[str], form: str) -> Iterator[Callable[[Columns], None
             yield write
     elif isinstance(out, Path):
         with replacing(out) as file:
-            yield _Text(file, form).write
+            yield _Text(file, form, raw).write
     else:
-        yield _Text(out, form).write
+        yield _Text(out, form, raw).write
         out.flush()
 
 
 class _Text:
-    def __init__(self, file: IO[str], form: str) -> None:
-        self.file, self.separator = file, _SEPARATORS.get(form)
+    def __init__(self, file: IO[str], form: str, raw: bool) -> None:
+        self.file, self.separator, self.raw = file, _SEPARATORS.get(form), raw
         self.begun = False
 
     def write(self, columns: Columns) -> None:
@@ -76,7 +83,7 @@ class _Text:
             return
         if not self.begun:
             self.begun = True
-            self.file.write(_quoted([list(columns)], self.separator))
+            self.file.write(self._quoted([list(columns)]))
         self.file.write(self._rows(list(columns.values())))
 
     def _rows(self, columns: Sequence[Any]) -> str:
@@ -91,18 +98,24 @@ class _Text:
         if all(isinstance(column, np.ndarray) for column in columns):
             texts = [list(map(repr, column.tolist())) for column in columns]
             return "".join(f"{self.separator.join(row)}\n" for row in zip(*texts, strict=True))
-        return _quoted(zip(*map(_values, columns), strict=True), self.separator)
+        return self._quoted(zip(*map(_values, columns), strict=True))
+
+    def _quoted(self, rows: Iterable[Sequence[Any]]) -> str:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter=self.separator or ",", lineterminator="\n")
+        writer.writerows(rows if self.raw else ([_as_text(cell) for cell in row] for row in rows))
+        return buffer.getvalue()
+
+
+def _as_text(cell: Any) -> Any:
+    """Return a cell of CSV, with an apostrophe before what a spreadsheet would run."""
+    runs = isinstance(cell, str) and _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+    return f"'{cell}" if runs else cell
 
 
 def _values(column: Any) -> list[Any]:
     found: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
     return found
-
-
-def _quoted(rows: Any, separator: str) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, delimiter=separator, lineterminator="\n").writerows(rows)
-    return buffer.getvalue()
 
 
 @contextmanager

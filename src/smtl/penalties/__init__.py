@@ -11,13 +11,14 @@ import numpy as np
 
 from smtl.penalties.base import Norm, Penalty
 from smtl.penalties.elastic import Elastic
+from smtl.penalties.kernel import Kernel
 from smtl.penalties.l11 import L11
 from smtl.penalties.l21 import L21
 from smtl.penalties.ridge import Ridge
 from smtl.penalties.trace import Trace
 from smtl.registry import import_all, unknown_name
 
-__all__ = ["L11", "L21", "Elastic", "Norm", "Penalty", "Ridge", "Trace", "get_penalty", "penalty_names"]
+__all__ = ["L11", "L21", "Elastic", "Kernel", "Norm", "Penalty", "Ridge", "Trace", "get_penalty", "penalty_names"]
 
 import_all(__name__, __path__)
 

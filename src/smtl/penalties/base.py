@@ -9,11 +9,12 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.penalties.kernel import Kernel
 from smtl.registry import Registered
 
-__all__ = ["Array", "Norm", "Penalty", "rounding"]
+__all__ = ["Float", "Norm", "Penalty", "rounding"]
 
-Array: TypeAlias = npt.NDArray[np.floating[Any]]
+Float: TypeAlias = npt.NDArray[np.float64]
 
 
 def rounding(size: int) -> float:
@@ -46,18 +47,19 @@ class Penalty(Registered, ABC):
 
     Attributes
     ----------
-    kernel : tuple of str and float, or None
-        Which of the norms of `smtl.kernels.norms` it is ("nothing", "entries", "features" or "values"), and the weight
-        of the ridge term beside it, so that iterations can be compiled; None to have its methods called each time.
-        It is not inherited.
+    kernel : Kernel or None
+        Its formulas for compiled loops, of which `prox` and the dual norm are then made; None to have its methods
+        called each time. It is not inherited.
+    rotates : bool
+        Whether it does not change when the features are rotated: :math:`\Omega(WQ') = \Omega(W)` for every Q with
+        orthonormal columns, and so for the conjugate.
 
     Notes
     -----
     Conventions.
 
-    - ``W``, ``M`` and ``Z`` are arrays of shape ``(n_features, n_tasks)``; column i holds task i's weights.
-    - They are float32 or float64, usually Fortran ordered (each task's weights are contiguous). A prox
-      returns what it was given: the same shape, dtype and order. Sums are taken in float64.
+    - ``W``, ``M`` and ``Z`` are float64 arrays of shape ``(n_tasks, n_features)`` in C order: row i holds task i's
+      weights. So is what a prox returns.
     - No method modifies its arguments.
     - :math:`\Omega` is convex, :math:`\Omega(W) \ge 0` and :math:`\Omega(0) = 0`; hence
       :math:`\Omega^*(Z) \ge 0` and :math:`\Omega^*(0) = 0`.
@@ -86,9 +88,10 @@ class Penalty(Registered, ABC):
         "prox": ("value",),
         "conjugate": ("value",),
         "lower_bound": ("value", "conjugate"),
-        "like": ("value", "prox"),
+        "rotates": ("value", "prox", "conjugate"),
     }
-    kernel: tuple[str, float] | None = None
+    kernel: Kernel | None = None
+    rotates: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -96,12 +99,12 @@ class Penalty(Registered, ABC):
             cls.kernel = None  # a subclass of L21 may have another prox: what it does not say itself is not known
 
     @abstractmethod
-    def value(self, W: Array) -> float:
+    def value(self, W: Float) -> float:
         r"""Return :math:`\Omega(W)`.
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights.
 
         Returns
@@ -111,56 +114,29 @@ class Penalty(Registered, ABC):
         """
 
     @abstractmethod
-    def prox(self, M: Array, step: float) -> Array:
+    def prox(self, M: Float, step: float) -> Float:
         r"""Return :math:`\arg\min_W \; t\,\Omega(W) + \tfrac12 \|W - M\|_F^2`.
 
         Parameters
         ----------
-        M : ndarray of shape (n_features, n_tasks)
+        M : ndarray of shape (n_tasks, n_features)
             The point to start from.
         step : float
             The step t, positive.
 
         Returns
         -------
-        ndarray of shape (n_features, n_tasks)
-            A new array of the dtype of ``M``.
+        ndarray of shape (n_tasks, n_features)
+            A new array.
         """
-
-    def like(self, M: Array, S: Array) -> Array:
-        r"""Return M with the zeros of S, which came from a prox: what the penalty has made sparse remains so.
-
-        A mean of many sparse weights is not sparse; the solver asks for the one that is. Here: an entry that is zero in
-        S is set to zero.
-
-        Parameters
-        ----------
-        M, S : ndarray of shape (n_features, n_tasks)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_tasks)
-            A new array of the dtype of ``M``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from smtl.penalties import L21
-        >>> L21().like(np.array([[3.0, 4.0], [0.1, 0.2]]), np.array([[2.0, 5.0], [0.0, 0.0]]))
-        array([[3., 4.],
-               [0., 0.]])
-        """
-        masked: Array = M * (S != 0.0)
-        return masked
 
     @abstractmethod
-    def conjugate(self, Z: Array) -> float:
+    def conjugate(self, Z: Float) -> float:
         r"""Return :math:`\Omega^*(Z) = \sup_W \langle Z, W\rangle - \Omega(W)`.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             A dual point.
 
         Returns
@@ -169,7 +145,7 @@ class Penalty(Registered, ABC):
             Non-negative, possibly infinite.
         """
 
-    def lower_bound(self, Z: Array, d: float) -> tuple[float, float]:
+    def lower_bound(self, Z: Float, d: float) -> tuple[float, float]:
         r"""Return :math:`\max_{0 \le s \le 1} \; s\,d - \Omega^*(sZ)`, and the s that attains it.
 
         With :math:`Z = C\,G` and :math:`d = C \sum_i d_i` from one convex combination of planes for each
@@ -180,7 +156,7 @@ class Penalty(Registered, ABC):
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             The planes' combined slope.
         d : float
             The planes' combined offset.
@@ -194,8 +170,6 @@ class Penalty(Registered, ABC):
         """
         if d <= 0.0:
             return 0.0, 0.0
-        # The scaling by s must not round at float32's precision.
-        Z = Z.astype(np.float64, copy=False)
         s, height = _maximise(lambda s: s * d - self.conjugate(s * Z))
         kept = 1.0 - 1e-12
         bound = kept * height - rounding(0) * s * d
@@ -215,11 +189,11 @@ class Norm(Penalty):
     --------
     >>> import numpy as np
     >>> from smtl.penalties import get_penalty
-    >>> W = np.array([[3.0, 4.0], [0.0, -1.0]])
+    >>> W = np.array([[3.0, 0.0], [4.0, -1.0]])
     >>> for name in ["l11", "l21"]:
     ...     norm = get_penalty(name)
     ...     print(name, norm.spectrum(W), norm.value(W), norm.dual_norm(W))
-    l11 [3. 4. 0. 1.] 8.0 4.0
+    l11 [3. 0. 4. 1.] 8.0 4.0
     l21 [5. 1.] 6.0 5.0
     """
 
@@ -232,26 +206,26 @@ class Norm(Penalty):
     }
 
     @abstractmethod
-    def spectrum(self, W: Array) -> npt.NDArray[np.float64]:
+    def spectrum(self, W: Float) -> Float:
         r"""Return the numbers :math:`v_k(W) \ge 0` whose sum is the norm.
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights.
 
         Returns
         -------
         ndarray of shape (n_values,)
-            In float64, in no particular order.
+            In no particular order.
         """
 
-    def value(self, W: Array) -> float:
+    def value(self, W: Float) -> float:
         r"""Return :math:`\Omega(W) = \sum_k v_k(W)`.
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights.
 
         Returns
@@ -261,14 +235,14 @@ class Norm(Penalty):
         """
         return float(self.spectrum(W).sum())
 
-    def dual_norm(self, Z: Array) -> float:
+    def dual_norm(self, Z: Float) -> float:
         r"""Return :math:`\Omega^\circ(Z) = \max_{\Omega(W) \le 1} \langle Z, W\rangle = \max_k v_k(Z)`.
 
         It is also the smallest step whose prox of Z is zero.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             A dual point.
 
         Returns
@@ -278,12 +252,12 @@ class Norm(Penalty):
         """
         return float(self.spectrum(Z).max(initial=0.0))
 
-    def conjugate(self, Z: Array) -> float:
+    def conjugate(self, Z: Float) -> float:
         r"""Return 0 where :math:`\Omega^\circ(Z) \le 1`, and infinity elsewhere.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             A dual point.
 
         Returns
@@ -293,14 +267,14 @@ class Norm(Penalty):
         """
         return 0.0 if self.dual_norm(Z) <= 1.0 else np.inf
 
-    def lower_bound(self, Z: Array, d: float) -> tuple[float, float]:
+    def lower_bound(self, Z: Float, d: float) -> tuple[float, float]:
         r"""Return :math:`s\,d` with the largest feasible scale, :math:`s = \min(1, 1/\Omega^\circ(Z))`.
 
         The dual norm is first raised by what rounding may have taken from it.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             The planes' combined slope.
         d : float
             The planes' combined offset.

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from smtl.penalties.base import Array, Norm, Penalty, rounding
+from smtl.penalties.base import Float, Norm, Penalty, rounding
+from smtl.penalties.kernel import Kernel
 from smtl.penalties.ridge import squared_norm
 
 __all__ = ["Elastic"]
@@ -40,7 +41,7 @@ class Elastic(Penalty):
     >>> penalty = Elastic(L21(), ridge=2.0)
     >>> penalty
     Elastic(penalty=L21(), ridge=2.0)
-    >>> penalty.value(np.array([[3.0, 4.0]]))
+    >>> penalty.value(np.array([[3.0], [4.0]]))
     30.0
     """
 
@@ -56,19 +57,22 @@ class Elastic(Penalty):
         self.ridge = float(ridge)
 
     @property
-    def kernel(self) -> tuple[str, float] | None:  # type: ignore[override]
+    def kernel(self) -> Kernel | None:  # type: ignore[override]
         """That of the penalty f, with the ridge term added; None where f has none."""
-        if self.penalty.kernel is None:
-            return None
-        name, ridge = self.penalty.kernel
-        return name, ridge + self.ridge
+        kernel = self.penalty.kernel
+        return None if kernel is None else kernel._replace(ridge=kernel.ridge + self.ridge)
 
-    def value(self, W: Array) -> float:
+    @property
+    def rotates(self) -> bool:  # type: ignore[override]
+        """Whether the penalty f does not change when the features are rotated."""
+        return self.penalty.rotates
+
+    def value(self, W: Float) -> float:
         r"""Return :math:`f(W) + \tfrac{\rho}{2} \|W\|_F^2`.
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights.
 
         Returns
@@ -85,20 +89,20 @@ class Elastic(Penalty):
         """
         return self.penalty.value(W) + 0.5 * self.ridge * squared_norm(W)
 
-    def prox(self, M: Array, step: float) -> Array:
+    def prox(self, M: Float, step: float) -> Float:
         r"""Return :math:`\operatorname{prox}_f\bigl(M/(1 + t\rho),\; t/(1 + t\rho)\bigr)`.
 
         Parameters
         ----------
-        M : ndarray of shape (n_features, n_tasks)
+        M : ndarray of shape (n_tasks, n_features)
             The point to start from.
         step : float
             The step t, positive.
 
         Returns
         -------
-        ndarray of shape (n_features, n_tasks)
-            A new array of the dtype of ``M``.
+        ndarray of shape (n_tasks, n_features)
+            A new array.
 
         Examples
         --------
@@ -107,33 +111,10 @@ class Elastic(Penalty):
         >>> Elastic(L11(), ridge=1.0).prox(np.array([[4.0, -1.0]]), 1.0)
         array([[1.5, 0. ]])
         """
-        step = float(step)
         curvature = 1.0 + step * self.ridge
         return self.penalty.prox(M / curvature, step / curvature)
 
-    def like(self, M: Array, S: Array) -> Array:
-        """Return M with the zeros of S, as f has them.
-
-        Parameters
-        ----------
-        M, S : ndarray of shape (n_features, n_tasks)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_tasks)
-            A new array of the dtype of ``M``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from smtl.penalties import L11
-        >>> Elastic(L11(), ridge=1.0).like(np.array([[4.0, 1.0]]), np.array([[3.0, 0.0]]))
-        array([[4., 0.]])
-        """
-        return self.penalty.like(M, S)
-
-    def conjugate(self, Z: Array) -> float:
+    def conjugate(self, Z: Float) -> float:
         r"""Return :math:`\Omega^*(Z) = \max_W \langle Z, W\rangle - f(W) - \tfrac{\rho}{2}\|W\|_F^2`.
 
         The maximiser is :math:`\operatorname{prox}_f(Z/\rho, 1/\rho)`. For a norm with spectrum v the maximum
@@ -141,7 +122,7 @@ class Elastic(Penalty):
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             A dual point.
 
         Returns
@@ -160,11 +141,10 @@ class Elastic(Penalty):
         """
         if isinstance(self.penalty, Norm):
             return squared_norm(np.maximum(self.penalty.spectrum(Z) - 1.0, 0.0)) / (2.0 * self.ridge)
-        Z = Z.astype(np.float64, copy=False)
         W = self.penalty.prox(Z / self.ridge, 1.0 / self.ridge)
         return float(np.sum(Z * W)) - self.value(W)
 
-    def lower_bound(self, Z: Array, d: float) -> tuple[float, float]:
+    def lower_bound(self, Z: Float, d: float) -> tuple[float, float]:
         r"""Return :math:`\max_{0 \le s \le 1} \; s\,d - \Omega^*(sZ)`, and the s that attains it.
 
         For a norm with spectrum v the function is :math:`s\,d - \tfrac{1}{2\rho}\sum_k \max(s v_k - 1, 0)^2`,
@@ -178,7 +158,7 @@ class Elastic(Penalty):
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             The planes' combined slope.
         d : float
             The planes' combined offset.

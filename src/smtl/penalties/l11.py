@@ -3,15 +3,30 @@ r"""The entrywise norm: each task selects its own features."""
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from smtl.penalties.base import Array, Norm
+from smtl.penalties.base import Float, Norm
+from smtl.penalties.kernel import Kernel, shrunk, size_of
 
 __all__ = ["L11"]
 
 
+def shrink(W: Float, step: float) -> None:
+    """Overwrite W by its soft-thresholded entries."""
+    w = W.ravel()
+    for k in range(len(w)):
+        w[k] -= min(max(w[k], -step), step)
+
+
+def dual_norm(Z: Float) -> float:
+    """Return the largest magnitude of an entry."""
+    largest = 0.0
+    for z in Z.ravel():
+        largest = max(largest, abs(z))
+    return largest
+
+
 class L11(Norm):
-    r"""The entrywise norm :math:`\Omega(W) = \sum_{ji} |w_{ji}|`: each task selects its own features.
+    r"""The entrywise norm :math:`\Omega(W) = \sum_{ij} |w_{ij}|`: each task selects its own features.
 
     Its dual norm is the largest magnitude of an entry.
 
@@ -29,20 +44,20 @@ class L11(Norm):
     """
 
     name = "l11"
-    kernel = ("entries", 0.0)
+    kernel = Kernel(shrink, dual_norm)
 
-    def spectrum(self, W: Array) -> npt.NDArray[np.float64]:
-        r"""Return the magnitudes :math:`|w_{ji}|`.
+    def spectrum(self, W: Float) -> Float:
+        r"""Return the magnitudes :math:`|w_{ij}|`.
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights.
 
         Returns
         -------
-        ndarray of shape (n_features * n_tasks,)
-            In the order of the memory of ``W``.
+        ndarray of shape (n_tasks * n_features,)
+            The magnitudes.
 
         Examples
         --------
@@ -50,22 +65,22 @@ class L11(Norm):
         >>> L11().spectrum(np.array([[3.0, -0.5]]))
         array([3. , 0.5])
         """
-        return np.abs(W.ravel(order="K")).astype(np.float64, copy=False)
+        return np.abs(W.ravel())
 
-    def prox(self, M: Array, step: float) -> Array:
-        r"""Return the soft-thresholded :math:`\operatorname{sign}(m_{ji}) \max(|m_{ji}| - t, 0)`.
+    def prox(self, M: Float, step: float) -> Float:
+        r"""Return the soft-thresholded :math:`\operatorname{sign}(m_{ij}) \max(|m_{ij}| - t, 0)`.
 
         Parameters
         ----------
-        M : ndarray of shape (n_features, n_tasks)
+        M : ndarray of shape (n_tasks, n_features)
             The point to start from.
         step : float
             The step t, positive.
 
         Returns
         -------
-        ndarray of shape (n_features, n_tasks)
-            A new array of the dtype of ``M``.
+        ndarray of shape (n_tasks, n_features)
+            A new array.
 
         Examples
         --------
@@ -74,6 +89,7 @@ class L11(Norm):
         array([[ 2.,  0.],
                [ 0., -1.]])
         """
-        # A NumPy float64 would turn float32 weights into float64.
-        step = float(step)
-        return M - np.clip(M, -step, step)
+        return shrunk(shrink, M, step)
+
+    def dual_norm(self, Z: Float) -> float:  # noqa: D102
+        return size_of(dual_norm, Z)

@@ -2,15 +2,14 @@ r"""Half the squared Frobenius norm: the tasks are learned apart, as by a linear
 
 from __future__ import annotations
 
-import numpy as np
-
-from smtl.penalties.base import Array, Penalty, rounding
+from smtl.penalties.base import Float, Penalty, rounding
+from smtl.penalties.kernel import Kernel
 
 __all__ = ["Ridge", "squared_norm"]
 
 
-def squared_norm(W: Array) -> float:
-    r"""Return :math:`\|W\|_F^2`, summed in float64.
+def squared_norm(W: Float) -> float:
+    r"""Return :math:`\|W\|_F^2`.
 
     Parameters
     ----------
@@ -28,8 +27,12 @@ def squared_norm(W: Array) -> float:
     >>> squared_norm(np.array([[3.0, 4.0]]))
     25.0
     """
-    entries = W.ravel(order="K").astype(np.float64, copy=False)
+    entries = W.ravel(order="K")
     return float(entries @ entries)
+
+
+def keep(W: Float, step: float) -> None:
+    """Leave W as it is: there is no norm beside the ridge term."""
 
 
 class Ridge(Penalty):
@@ -50,14 +53,15 @@ class Ridge(Penalty):
     """
 
     name = "ridge"
-    kernel = ("nothing", 1.0)
+    kernel = Kernel(keep, ridge=1.0)
+    rotates = True
 
-    def value(self, W: Array) -> float:
+    def value(self, W: Float) -> float:
         r"""Return :math:`\tfrac12 \|W\|_F^2`.
 
         Parameters
         ----------
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights.
 
         Returns
@@ -73,20 +77,20 @@ class Ridge(Penalty):
         """
         return 0.5 * squared_norm(W)
 
-    def prox(self, M: Array, step: float) -> Array:
+    def prox(self, M: Float, step: float) -> Float:
         r"""Return :math:`M / (1 + t)`.
 
         Parameters
         ----------
-        M : ndarray of shape (n_features, n_tasks)
+        M : ndarray of shape (n_tasks, n_features)
             The point to start from.
         step : float
             The step t, positive.
 
         Returns
         -------
-        ndarray of shape (n_features, n_tasks)
-            A new array of the dtype of ``M``.
+        ndarray of shape (n_tasks, n_features)
+            A new array.
 
         Examples
         --------
@@ -96,12 +100,12 @@ class Ridge(Penalty):
         """
         return M / (1.0 + float(step))
 
-    def conjugate(self, Z: Array) -> float:
+    def conjugate(self, Z: Float) -> float:
         r"""Return :math:`\tfrac12 \|Z\|_F^2`.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             A dual point.
 
         Returns
@@ -117,14 +121,14 @@ class Ridge(Penalty):
         """
         return 0.5 * squared_norm(Z)
 
-    def lower_bound(self, Z: Array, d: float) -> tuple[float, float]:
+    def lower_bound(self, Z: Float, d: float) -> tuple[float, float]:
         r"""Return :math:`s\,d - \tfrac12 s^2 \|Z\|_F^2` at its maximiser, :math:`s = \min(1, d / \|Z\|_F^2)`.
 
         The square is first raised by what rounding may have taken from it.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_features, n_tasks)
+        Z : ndarray of shape (n_tasks, n_features)
             The planes' combined slope.
         d : float
             The planes' combined offset.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from smtl import messages
-from smtl.registry import unknown_name
+from smtl.registry import Registered, unknown_name
 from smtl.solvers.certificate import Certificate, FalseCertificateError
 from smtl.solvers.planes import Bundle
-from smtl.solvers.problem import Losses, Problem
+from smtl.solvers.seam import Losses, Span, Trainable
 
-__all__ = ["History", "Solution", "Start", "check_stopping", "solve", "solver", "solver_names"]
+__all__ = ["History", "Solution", "Solver", "Start", "Stopping", "check_stopping", "solve", "solver_names"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Start:
 
     Attributes
     ----------
-    S, Z : ndarray of shape (n_features, n_tasks)
+    S, Z : ndarray of shape (n_tasks, n_features)
         Weights and multipliers.
     shift : ndarray of shape (n_tasks,)
         Intercepts.
@@ -50,7 +50,7 @@ class Start:
 
     Examples
     --------
-    >>> Start(S=np.zeros((3, 2)), Z=np.zeros((3, 2)), shift=np.zeros(2)).mu is None
+    >>> Start(S=np.zeros((2, 3)), Z=np.zeros((2, 3)), shift=np.zeros(2)).mu is None
     True
     """
 
@@ -73,12 +73,27 @@ class Start:
         """
         return replace(self, losses=None, bundle=None, certificate=None)
 
-    def for_problem(self, problem: Problem) -> Start:
+    def into(self, span: Span) -> Start:
+        """Return it in the span of a problem's rows, where the planes are other ones.
+
+        Parameters
+        ----------
+        span : Span
+            The problem there.
+
+        Returns
+        -------
+        Start
+            Without planes.
+        """
+        return replace(self.without_planes(), S=self.S @ span.Q, Z=self.Z @ span.Q)
+
+    def for_problem(self, problem: Trainable) -> Start:
         """Return what of it is good for a problem, so that nothing of another problem gets into its solution.
 
         Parameters
         ----------
-        problem : Problem
+        problem : Trainable
             What is to be solved.
 
         Returns
@@ -87,16 +102,16 @@ class Start:
             All of it if the problem has the same losses, otherwise all but the planes. Nothing that a solver overwrites
             is shared.
         """
-        if self.S.shape != problem.shape or self.Z.shape != problem.shape or len(self.shift) != problem.shape[1]:
+        if self.S.shape != problem.shape or self.Z.shape != problem.shape or len(self.shift) != problem.shape[0]:
             raise ValueError(
-                f"start must have weights and multipliers of shape {problem.shape}, (n_features, n_tasks), and an "
+                f"start must have weights and multipliers of shape {problem.shape}, (n_tasks, n_features), and an "
                 f"intercept a task, got shapes {self.S.shape}, {self.Z.shape} and {self.shift.shape} instead. Start "
                 "without one, or from a solution of a problem with the same features and tasks."
             )
         if not (np.isfinite(self.S).all() and np.isfinite(self.Z).all() and np.isfinite(self.shift).all()):
             raise ValueError("start must have finite weights, multipliers and intercepts, got NaN or infinity instead.")
         kept = self if problem.losses.are(self.losses) else self.without_planes()
-        shift = self.shift.copy() if problem.with_intercept else np.zeros(problem.shape[1])
+        shift = self.shift.copy() if problem.with_intercept else np.zeros(problem.shape[0])
         return replace(kept, shift=shift)
 
 
@@ -190,8 +205,8 @@ class Solution:
     >>> from smtl.solvers import Problem, solve
     >>> from smtl.tasks import SharedRows
     >>> X = np.array([[4.0], [0.0]])
-    >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=10.0)
-    >>> solution = solve(problem, tol=1e-6)
+    >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11())
+    >>> solution = solve(problem, C=10.0, tol=1e-6)
     >>> solution.converged
     True
     >>> solution.certificate.W.round(4)  # a margin of 1 between 0 and 4 w
@@ -204,30 +219,84 @@ class Solution:
     converged: bool
     start: Start = field(repr=False)
 
+    def out_of(self, span: Span) -> Solution:
+        """Return the solution of the whole problem, from that in the span of its rows.
 
-Solver: TypeAlias = Callable[..., Solution]
-_SOLVERS: dict[str, Solver] = {}
+        Parameters
+        ----------
+        span : Span
+            The problem that was solved.
+
+        Returns
+        -------
+        Solution
+            To go on from without planes.
+        """
+        back, start = span.Q.T, self.start
+        G = self.certificate.G
+        # Where a bound of zero is enough, no planes were mixed for one.
+        certificate = replace(self.certificate, W=self.certificate.W @ back, G=G @ back if G.size else G)
+        start = replace(start.without_planes(), S=start.S @ back, Z=start.Z @ back)
+        return replace(self, certificate=certificate, start=start)
 
 
-def solver(name: str) -> Callable[[Solver], Solver]:
-    """Register a function as the solver of that name.
+class Stopping(NamedTuple):
+    """When a solver stops, and what it says on the way.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        The name.
+    tol : float
+        The relative gap to reach.
+    max_iter : int
+        The most iterations.
+    verbose : int
+        Log every so many of them; 0 for none.
 
-    Returns
-    -------
-    callable
-        A decorator.
+    Examples
+    --------
+    >>> Stopping(tol=1e-3, max_iter=1000)
+    Stopping(tol=0.001, max_iter=1000, verbose=0)
     """
 
-    def register(function: Solver) -> Solver:
-        _SOLVERS[name] = function
-        return function
+    tol: float
+    max_iter: int
+    verbose: int = 0
 
-    return register
+
+class Solver(Registered, ABC):
+    """A way to solve problems. A subclass that sets ``name`` is found under it by `solve`.
+
+    What a solver has of options are parameters of its constructor.
+
+    Examples
+    --------
+    >>> from smtl.solvers import Solver
+    >>> Solver.known["paper"](literal=True)
+    PaperSolver(inner_max_iter=100, inner_tol=0.1, literal=True)
+    """
+
+    known: ClassVar[dict[str, type[Any]]] = {}
+
+    @abstractmethod
+    def run(self, problem: Trainable, C: float, start: Start, stopping: Stopping) -> Solution:
+        """Solve a problem.
+
+        Parameters
+        ----------
+        problem : Trainable
+            What to solve.
+        C : float
+            The weight of the loss.
+        start : Start
+            Where to start from; the solver may change it.
+        stopping : Stopping
+            When to stop.
+
+        Returns
+        -------
+        Solution
+            Weights, bound and history.
+        """
 
 
 def solver_names() -> list[str]:
@@ -242,14 +311,15 @@ def solver_names() -> list[str]:
     --------
     >>> from smtl.solvers import solver_names
     >>> solver_names()
-    ['bundle', 'cutting-plane', 'paper']
+    ['auto', 'bundle', 'cutting-plane', 'paper']
     """
-    return sorted(_SOLVERS)
+    return sorted(Solver.known)
 
 
 def solve(
-    problem: Problem,
-    solver: str = "bundle",
+    problem: Trainable,
+    C: float,
+    solver: str = "auto",
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
@@ -262,9 +332,11 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
-        What to solve.
-    solver : str, default="bundle"
+    problem : Trainable
+        What to solve: a `Problem`, or another that can do a pass over its data.
+    C : float
+        The weight of the loss.
+    solver : str, default="auto"
         One of `solver_names`.
     tol : float, default=1e-3
         The relative gap to reach.
@@ -277,7 +349,7 @@ def solve(
     warn : bool, default=True
         Whether to warn.
     **options
-        The solver's own.
+        Parameters of the solver's class.
 
     Returns
     -------
@@ -292,20 +364,29 @@ def solve(
     >>> from smtl.tasks import SharedRows
     >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     >>> tasks = SharedRows(X, np.array([[1], [-1], [1]], dtype=np.int8))
-    >>> solution = solve(Problem(tasks, AUC(), Ridge(), C=10.0), tol=1e-6)
+    >>> solution = solve(Problem(tasks, AUC(), Ridge()), C=10.0, tol=1e-6)
     >>> solution.converged, round(solution.certificate.objective, 4)
     (True, 0.25)
     """
-    if solver not in _SOLVERS:
-        raise unknown_name("solver", solver, _SOLVERS)
+    if solver not in Solver.known:
+        raise unknown_name("solver", solver, Solver.known)
     check_stopping(tol, max_iter)
-    if not (np.isfinite(problem.C) and problem.C > 0.0):
-        raise ValueError(f"C must be a positive number, got {problem.C!r} instead.")
+    if not (isinstance(C, Real) and np.isfinite(float(C)) and C > 0.0):
+        raise ValueError(f"C must be a positive number, got {C!r} instead.")
     start = Start(*_nothing(problem)) if start is None else start.for_problem(problem)
+    span = problem.in_span()
+    if span is not None:
+        inside = solve(
+            span.problem, C, solver, tol=tol, max_iter=max_iter, start=start.into(span), verbose=verbose, warn=warn,
+            **options,
+        )  # fmt: skip
+        return inside.out_of(span)
     try:
-        solution = _SOLVERS[solver](problem, tol=tol, max_iter=max_iter, start=start, verbose=verbose, **options)
+        solution: Solution = Solver.known[solver](**options).run(
+            problem, float(C), start, Stopping(tol, max_iter, verbose)
+        )
     except FalseCertificateError as error:
-        raise FalseCertificateError(f"{error} {_described(problem, solver)}") from error
+        raise FalseCertificateError(f"{error} {_described(problem, C, solver)}") from error
     if warn and not solution.converged:
         messages.warn(
             f"The {solver} solver stopped after {solution.n_iter} iterations at a certified relative gap of "
@@ -338,20 +419,13 @@ def check_stopping(tol: Any, max_iter: Any) -> None:
         raise ValueError(f"max_iter must be a positive integer, got {max_iter!r} instead.")
 
 
-def _nothing(problem: Problem) -> tuple[Float, Float, Float]:
+def _nothing(problem: Trainable) -> tuple[Float, Float, Float]:
     """Return weights, multipliers and intercepts of zero."""
-    d, m = problem.shape
-    return np.zeros((d, m), order="F"), np.zeros((d, m), order="F"), np.zeros(m)
+    return np.zeros(problem.shape), np.zeros(problem.shape), np.zeros(problem.shape[0])
 
 
-def _described(problem: Problem, solver: str) -> str:
+def _described(problem: Trainable, C: float, solver: str) -> str:
     """Return what has to be known of a problem to find out why its certificate is false."""
     from smtl import __version__
 
-    tasks = problem.tasks
-    return (
-        f"The problem: metric={problem.metric!r}, penalty={problem.penalty!r}, C={problem.C!r}, solver={solver!r}, "
-        f"{type(tasks).__name__} of {len(tasks.y)} labels, (n_features, n_tasks)={problem.shape}, "
-        f"with_intercept={problem.with_intercept}, offset={'none' if problem.offset is None else 'given'}; "
-        f"smtl {__version__}, numpy {np.__version__}."
-    )
+    return f"{problem!r}, C={C!r}, solver={solver!r}; smtl {__version__}, numpy {np.__version__}."

@@ -23,9 +23,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smtl.penalties import Penalty
 from smtl.penalties.base import rounding
-from smtl.solvers.compiled import compiled_penalty, with_values
-from smtl.solvers.problem import Problem
+from smtl.solvers.settings import SETTINGS
 
 __all__ = ["Certificate", "FalseCertificateError"]
 
@@ -35,10 +35,7 @@ ROUNDING = 1e-9  # the part of the objective by which rounding may lift a bound 
 ROUNDING_OF_TERMS = (
     1e-13  # the part of the bound's terms by which it may, where they cancel: 500 units in the last place
 )
-# How much of the newest combination to try in the mixture, and for the norms that compiled code knows, the steps of a
-# search for the best part: fewer where each takes singular values.
-PARTS = (0.1, 0.3, 0.6, 1.0)
-STEPS, STEPS_VALUES = 6, 3
+PARTS = (0.1, 0.3, 0.6, 1.0)  # of the newest combination to try in the mixture
 
 
 class FalseCertificateError(RuntimeError):
@@ -62,13 +59,13 @@ class Certificate:
         The least objective seen, at ``W`` and ``intercept``.
     bound : float
         The greatest lower bound seen.
-    W : ndarray of shape (n_features, n_tasks)
+    W : ndarray of shape (n_tasks, n_features)
         The best weights.
     intercept : ndarray of shape (n_tasks,)
         Their intercepts.
     delta : ndarray of shape (n_tasks,)
         Offsets of the combination of planes that the bound is from.
-    G : ndarray of shape (n_features, n_tasks)
+    G : ndarray of shape (n_tasks, n_features)
         Its slopes.
     terms : float
         The largest :math:`C \sum_i |d_i|` that a bound was made from.
@@ -113,7 +110,7 @@ class Certificate:
         ----------
         objective : float
             The objective at ``W``.
-        W : ndarray of shape (n_features, n_tasks)
+        W : ndarray of shape (n_tasks, n_features)
             Weights. Kept, not copied.
         intercept : ndarray of shape (n_tasks,)
             Intercepts. Copied.
@@ -121,45 +118,42 @@ class Certificate:
         if objective < self.objective:
             self.objective, self.W, self.intercept = objective, W, intercept.copy()
 
-    def see_planes(self, problem: Problem, delta: Float, G: Float) -> None:
+    def see_planes(self, penalty: Penalty, C: float, delta: Float, G: Float) -> None:
         """Take in one convex combination of planes per task.
 
         Parameters
         ----------
-        problem : Problem
-            What the planes belong to.
+        penalty : Penalty
+            The problem's penalty.
+        C : float
+            The weight of the loss.
         delta : ndarray of shape (n_tasks,)
             The combined offsets.
-        G : ndarray of shape (n_features, n_tasks)
-            The combined slopes.
+        G : ndarray of shape (n_tasks, n_features)
+            The combined slopes, in C order.
         """
-        self.terms = max(self.terms, problem.C * float(np.abs(delta).sum()))
+        self.terms = max(self.terms, C * float(np.abs(delta).sum()))
         if not self.G.size:
-            self.delta, self.G = np.zeros(len(delta)), np.zeros(G.shape, order="F")
-        compiled = compiled_penalty(problem.penalty)
-        if compiled is None or compiled[1] > 0.0:
-            self._try_parts(problem, delta, G)
-        else:
-            self._search_part(problem, delta, G, compiled[0])
+            self.delta, self.G = np.zeros(len(delta)), np.zeros(G.shape)
+        kernel = penalty.kernel
+        if kernel is None or kernel.dual_norm is None or kernel.ridge > 0.0:
+            self._try_parts(penalty, C, delta, G)
+            return
+        from smtl.kernels import formulas, mixing
 
-    def _search_part(self, problem: Problem, delta: Float, G: Float, kind: int) -> None:
-        """Mix in the best part, for a norm that compiled code knows."""
-        from smtl.kernels import mixing, norms
+        # A first combination is taken whole.
+        n = 0 if self.bound == 0.0 else SETTINGS.spectral_steps if kernel.spectral else SETTINGS.mixing_steps
+        ball = mixing.Ball(formulas.address(kernel.dual_norm, formulas.SIZE), C, rounding(G.size))
+        old, new = mixing.Combination(self.delta, self.G), mixing.Combination(delta, G)
+        self.bound = mixing.mix(n, ball, self.bound, old, new)
 
-        steps = STEPS_VALUES if kind == norms.VALUES else STEPS
-        n = steps if self.bound > 0.0 else 0  # a first combination is taken whole
-        self.bound = mixing.mix(
-            n, kind, with_values(kind), problem.C, rounding(G.size), self.bound, self.delta, self.G.T,
-            delta, np.ascontiguousarray(G.T),
-        )  # fmt: skip
-
-    def _try_parts(self, problem: Problem, delta: Float, G: Float) -> None:
+    def _try_parts(self, penalty: Penalty, C: float, delta: Float, G: Float) -> None:
         """Mix in the best of some parts, for any penalty."""
-        C, old_delta, old_G = problem.C, self.delta, self.G
+        old_delta, old_G = self.delta, self.G
         for part in PARTS if self.bound > 0.0 else PARTS[-1:]:
             d = (1.0 - part) * old_delta + part * delta
             g = (1.0 - part) * old_G + part * G
-            bound, _ = problem.penalty.lower_bound(C * g, C * float(d.sum()))
+            bound, _ = penalty.lower_bound(C * g, C * float(d.sum()))
             if bound <= self.bound:
                 break  # from the best to the newest, bounds rise and then fall
-            self.bound, self.delta, self.G = bound, d, np.asfortranarray(g)
+            self.bound, self.delta, self.G = bound, d, g

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from smtl.solvers.problem import Problem
+from smtl.solvers.seam import Trainable
 
 __all__ = ["critical_C"]
 
 
-def critical_C(problem: Problem) -> float:
+def critical_C(problem: Trainable) -> float:
     r"""Return the value of C around which W = 0 stops being optimal.
 
     With the planes at W = 0, of slopes G and offsets d, it is the t that maximises
@@ -17,8 +17,8 @@ def critical_C(problem: Problem) -> float:
 
     Parameters
     ----------
-    problem : Problem
-        Its C does not matter.
+    problem : Trainable
+        The problem.
 
     Returns
     -------
@@ -29,12 +29,13 @@ def critical_C(problem: Problem) -> float:
     --------
     >>> from smtl.metrics import AUC
     >>> from smtl.penalties import L11
+    >>> from smtl.solvers import Problem
     >>> from smtl.tasks import SharedRows
     >>> X = np.array([[4.0], [0.0]])
-    >>> critical_C(Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=1.0))
+    >>> critical_C(Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11()))
     0.25
     """
-    delta, G, _ = problem.planes(np.zeros(problem.shape, order="F"), np.zeros(problem.shape[1]))
+    _, delta, G = problem.one_pass(np.zeros(problem.shape), np.zeros(problem.shape[0]))
     largest = float(np.abs(G).max(initial=0.0))
     if largest == 0.0:
         return np.inf

@@ -30,81 +30,64 @@ import numpy.typing as npt
 
 from smtl.penalties import Ridge
 from smtl.penalties.base import rounding
-from smtl.solvers.base import History, Solution, Start, solver
+from smtl.solvers.base import History, Solution, Solver, Start, Stopping
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.planes import Bundle
-from smtl.solvers.problem import Problem
+from smtl.solvers.seam import Trainable
 
-__all__ = ["solve_cutting_plane"]
+__all__ = ["CuttingPlaneSolver"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# How far to go from the best weights towards the minimiser: the factors after an improvement and after none.
-FURTHER, LESS_FAR, LEAST_STEP = 1.5, 0.8, 0.05
-# The quadratic program and the intercept are solved to this fraction of the smallest gap that is left.
-INNER_TOL = 3e-2
+FURTHER = 1.5  # the factor by which the next step is longer after an improvement
+LESS_FAR = 0.8  # the factor by which it is shorter after none
+LEAST_STEP = 0.05  # the shortest step, as a part of the way to the minimiser
+INNER_TOL = 3e-2  # the part of the smallest gap that is left to which inner problems are solved
 
 
-@solver("cutting-plane")
-def solve_cutting_plane(problem: Problem, *, tol: float, max_iter: int, start: Start, verbose: int = 0) -> Solution:
-    """Solve a problem with the ridge penalty, each task to the same relative gap.
+class CuttingPlaneSolver(Solver):
+    """Cutting planes for the ridge penalty, each task to the same relative gap. It has no residuals: they are NaN."""
 
-    Parameters
-    ----------
-    problem : Problem
-        What to solve; its penalty is `smtl.penalties.Ridge`.
-    tol : float
-        The relative gap that each task is to reach.
-    max_iter : int
-        The most passes over the data.
-    start : Start
-        Where to start from; changed.
-    verbose : int, default=0
-        Log every so many passes.
+    name = "cutting-plane"
 
-    Returns
-    -------
-    Solution
-        Weights, bound and history. There are no residuals: they are NaN.
-    """
-    if type(problem.penalty) is not Ridge:  # a subclass may have another formula
-        raise ValueError(
-            "solver='cutting-plane' needs penalty='ridge', which leaves the tasks apart, got "
-            f"{problem.penalty!r} instead; solver='bundle' takes any penalty."
-        )
-    C, (d, m) = problem.C, problem.shape
-    zero = np.zeros((d, m), order="F")
-    bundle, shift, point = start.bundle or Bundle(d, m), start.shift, start.S
-    bundle.keep_active()
-    bounds = Bounds(d, m)
-    if start.certificate is not None:
-        bounds.see(start.certificate.delta, start.certificate.G, C)
-    W, intercept, objective = zero.copy(order="F"), np.zeros(m), np.full(m, np.inf)
-    step = np.ones(m)
-    history = History(verbose)
-    eps = INNER_TOL
-    for n_iter in range(1, max_iter + 1):
-        delta, G, value = problem.planes(point, shift, eps=eps)
-        reached = 0.5 * np.einsum("ij,ij->j", point, point) + C * value
-        better = reached < objective
-        W[:, better], intercept[better], objective[better] = point[:, better], shift[better], reached[better]
-        if n_iter > 1:
-            step = np.where(better, np.minimum(FURTHER * step, 1.0), np.maximum(LESS_FAR * step, LEAST_STEP))
-        bundle.add(G, delta)
-        minimiser, mixed = bundle.w_step(problem, zero, 1.0, tol=C * eps)
-        bounds.see(*mixed, C)
-        certificate = bounds.certificate(W, intercept, objective)
-        history.add(float(reached.sum()), certificate, np.nan, np.nan, n_iter)
-        gaps = objective - bounds.value
-        lowest = int(np.argmin(gaps))
-        Certificate(objective[lowest], bounds.value[lowest], terms=C * abs(bounds.delta[lowest])).check()
-        open_ = gaps > tol * objective
-        if not open_.any():
-            break
-        eps = INNER_TOL * float(gaps[open_].min()) / C
-        point = np.asfortranarray(W + step * (minimiser - W))
-    end = Start(W, zero, intercept, losses=problem.losses, bundle=bundle, certificate=certificate)
-    return Solution(certificate, history.as_dict(), n_iter, not open_.any(), end)
+    def run(self, problem: Trainable, C: float, start: Start, stopping: Stopping) -> Solution:  # noqa: D102
+        if type(problem.penalty) is not Ridge:  # a subclass may have another formula
+            raise ValueError(
+                "solver='cutting-plane' needs penalty='ridge', which leaves the tasks apart, got "
+                f"{problem.penalty!r} instead; solver='bundle' takes any penalty."
+            )
+        m, zero = problem.shape[0], np.zeros(problem.shape)
+        bundle, shift, point = start.bundle or Bundle(problem.shape), start.shift, start.S
+        bundle.keep_active()
+        bounds = Bounds(problem.shape)
+        if start.certificate is not None:
+            bounds.see(start.certificate.delta, start.certificate.G, C)
+        W, intercept, objective = zero.copy(), np.zeros(m), np.full(m, np.inf)
+        step = np.ones(m)
+        history = History(stopping.verbose)
+        eps = INNER_TOL
+        for n_iter in range(1, stopping.max_iter + 1):
+            value, delta, G = problem.one_pass(point, shift, eps)
+            reached = 0.5 * np.einsum("ij,ij->i", point, point) + C * value
+            better = reached < objective
+            W[better], intercept[better], objective[better] = point[better], shift[better], reached[better]
+            if n_iter > 1:
+                step = np.where(better, np.minimum(FURTHER * step, 1.0), np.maximum(LESS_FAR * step, LEAST_STEP))
+            bundle.add(G, delta)
+            minimiser, mixed = bundle.w_step(C, zero, 1.0, C * eps)
+            bounds.see(*mixed, C)
+            certificate = bounds.certificate(W, intercept, objective)
+            history.add(float(reached.sum()), certificate, np.nan, np.nan, n_iter)
+            gaps = objective - bounds.value
+            lowest = int(np.argmin(gaps))
+            Certificate(objective[lowest], bounds.value[lowest], terms=C * abs(bounds.delta[lowest])).check()
+            open_ = gaps > stopping.tol * objective
+            if not open_.any():
+                break
+            eps = INNER_TOL * float(gaps[open_].min()) / C
+            point = W + step[:, np.newaxis] * (minimiser - W)
+        end = Start(W, zero, intercept, losses=problem.losses, bundle=bundle, certificate=certificate)
+        return Solution(certificate, history.as_dict(), n_iter, not open_.any(), end)
 
 
 class Bounds:
@@ -112,23 +95,23 @@ class Bounds:
 
     Parameters
     ----------
-    n_features, n_tasks : int
-        The shape of W.
+    shape : tuple of int
+        The shape (n_tasks, n_features) of W.
     """
 
-    def __init__(self, n_features: int, n_tasks: int) -> None:
-        self.value = np.zeros(n_tasks)
-        self.delta = np.zeros(n_tasks)
-        self.G = np.zeros((n_features, n_tasks), order="F")
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.value = np.zeros(shape[0])
+        self.delta = np.zeros(shape[0])
+        self.G = np.zeros(shape)
 
     def see(self, delta: Float, G: Float, C: float) -> None:
         """Take in one combination of planes per task: `Ridge.lower_bound` for each task by itself."""
         d = np.maximum(C * delta, 0.0)
-        square = C * C * np.einsum("ij,ij->j", G, G) * (1.0 + rounding(len(G)))
+        square = C * C * np.einsum("ij,ij->i", G, G) * (1.0 + rounding(G.shape[1]))
         s = np.minimum(d / np.maximum(square, 1e-300), 1.0)
         value = s * (d - 0.5 * s * square) - rounding(len(d)) * s * d
         better = value > self.value
-        self.value[better], self.delta[better], self.G[:, better] = value[better], delta[better], G[:, better]
+        self.value[better], self.delta[better], self.G[better] = value[better], delta[better], G[better]
 
     def certificate(self, W: Float, intercept: Float, objective: Float) -> Certificate:
         """Return what is known of the sum over the tasks. Nothing is copied."""

@@ -25,17 +25,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import RELAXATION, balance, is_due, norm, residuals
-from smtl.solvers.compiled import compiled_penalty, with_values
+from smtl.penalties import Penalty
+from smtl.solvers.admm import norm, relative_residuals
 from smtl.solvers.planes import Bundle, Mixed
-from smtl.solvers.problem import Problem
 
 __all__ = ["Master"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
-
-# How much mu is raised by where the weights are nearly right, and the planes would lead far away from them.
-CAUTION = 10.0
 
 
 class Master:
@@ -43,26 +39,26 @@ class Master:
 
     Parameters
     ----------
-    problem : Problem
-        Whose planes they are.
+    penalty : Penalty
+        The penalty.
+    C : float
+        The weight of the loss.
     bundle : Bundle
         The planes, which may become more and other ones between two steps.
     which : {0, 1}
-        Which of the bundle's two sets of weights is this problem's.
-    S, Z : ndarray of shape (n_features, n_tasks)
+        Which of the bundle's two mixtures is this problem's.
+    S, Z : ndarray of shape (n_tasks, n_features)
         Weights and multipliers to start from; :math:`Z = \mu U`.
     mu : float
         The penalty parameter to start with.
     """
 
-    def __init__(self, problem: Problem, bundle: Bundle, which: int, S: Float, Z: Float, mu: float) -> None:
-        self.problem = problem
-        self.bundle = bundle
-        self.which = which
+    def __init__(self, penalty: Penalty, C: float, bundle: Bundle, which: int, S: Float, Z: Float, mu: float) -> None:
+        self.penalty, self.C = penalty, C
+        self.bundle, self.which = bundle, which
         self.S, self.U, self.mu = S, Z / mu, mu
         self.n_iter = 0
         self.residuals = 0.0, 0.0  # the primal and the dual one of the last iteration
-        self._compiled = compiled_penalty(problem.penalty)
 
     @property
     def Z(self) -> Float:
@@ -76,8 +72,8 @@ class Master:
         """
         if centre is None:
             centre, near = self.S, 0.0
-        if self._compiled is not None:
-            return self._compiled_steps(n, tol, centre, rho, near, *self._compiled)
+        if self.penalty.kernel is not None:
+            return self._compiled_steps(n, tol, centre, rho, near)
         for _ in range(n):
             S_old, mixed = self.S, self._step(tol, centre, rho)
             if norm(self.S - S_old) <= near * norm(self.S - centre):
@@ -85,42 +81,38 @@ class Master:
         return mixed
 
     def _step(self, tol: float, centre: Float, rho: float) -> Mixed:
+        from smtl.kernels.residuals import RELAXATION, balance, is_due
+
         S, mu = self.S, self.mu
-        W, mixed = self.bundle.w_step(self.problem, S - self.U, mu, tol, self.which)
+        W, mixed = self.bundle.w_step(self.C, S - self.U, mu, tol, self.which)
         V = RELAXATION * W + (1.0 - RELAXATION) * S + self.U
-        self.S = self.problem.prox((mu * V + rho * centre) / (mu + rho), 1.0 / (mu + rho))
+        M = (mu * V + rho * centre) / (mu + rho)
+        self.S = np.ascontiguousarray(self.penalty.prox(M, 1.0 / (mu + rho)), dtype=np.float64)
         self.U = V - self.S
         self.n_iter += 1
-        self.residuals = residuals(W, self.S, S, self.Z, mu)
+        self.residuals = relative_residuals(W, self.S, S, self.Z, mu)
         if is_due(self.n_iter):
             self.set_mu(mu * balance(*self.residuals))
         return mixed
 
-    def _compiled_steps(
-        self, n: int, tol: float, centre: Float, rho: float, near: float, kind: int, ridge: float
-    ) -> Mixed:
-        from smtl.kernels import master
+    def _compiled_steps(self, n: int, tol: float, centre: Float, rho: float, near: float) -> Mixed:
+        from smtl.kernels import bundle, formulas, master
 
-        S, U, c = self.S.T.copy(), np.array(self.U.T, order="C"), np.ascontiguousarray(centre.T)
-        mixed, mixed_delta = np.empty_like(S), np.empty(len(S))
+        kernel = self.penalty.kernel
+        assert kernel is not None
+        shrink = formulas.address(kernel.shrink, formulas.SHRINK)
+        goal = master.Goal(shrink, kernel.ridge, self.C, centre, rho, near, tol)
+        admm = master.Admm(self.S.copy(), self.U.copy())
+        answer = bundle.Answer(np.empty(self.S.shape), np.empty(self.S.shape), np.empty(len(self.S)))
         self.mu, self.n_iter, *residuals = master.steps(
-            n, kind, with_values(kind), ridge, self.problem.C, rho, c, near, tol, self.mu, self.n_iter,
-            S, U, mixed, mixed_delta, *self.bundle.planes(self.which),
-        )  # fmt: skip
-        self.S, self.U, self.residuals = S.T, U.T, (residuals[0], residuals[1])
-        return Mixed(mixed_delta, mixed.T)
+            n, goal, admm, self.mu, self.n_iter, answer, self.bundle.planes, self.bundle.mixtures[self.which]
+        )
+        self.S, self.U, self.residuals = admm.S, admm.U, (residuals[0], residuals[1])
+        return Mixed(answer.mixed_delta, answer.mixed)
 
     def promised(self) -> float:
         """Return what the objective would be at S if the planes were all of the losses: no less than any bound."""
-        if self._compiled is None:
-            return self.problem.objective(self.S, self.bundle.highest(self.S))
-        from smtl.kernels import master
-
-        (kind, ridge), bundle = self._compiled, self.bundle
-        S = np.ascontiguousarray(self.S.T)
-        return float(
-            master.promised(kind, with_values(kind), ridge, self.problem.C, S, bundle.G, bundle.delta, bundle.size)
-        )
+        return self.penalty.value(self.S) + self.C * self.bundle.highest(self.S)
 
     def set_mu(self, mu: float) -> None:
         """Change mu and leave the multipliers as they are."""
@@ -128,6 +120,5 @@ class Master:
         self.mu = mu
 
     def start_again(self, S: Float) -> None:
-        """Go on from other weights, with caution: mu is raised, and soon free to change."""
-        self.S, self.n_iter = np.asfortranarray(S), 0
-        self.set_mu(CAUTION * self.mu)
+        """Go on from other weights, with mu soon free to change."""
+        self.S, self.n_iter = S, 0

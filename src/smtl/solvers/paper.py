@@ -22,48 +22,26 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.admm import balance, first_mu, is_due, residuals
-from smtl.solvers.base import History, Solution, Start, solver
+from smtl.solvers.admm import first_mu, relative_residuals
+from smtl.solvers.base import History, Solution, Solver, Start, Stopping
 from smtl.solvers.certificate import Certificate
-from smtl.solvers.problem import Problem
+from smtl.solvers.planes import Mixed
+from smtl.solvers.seam import Trainable
 
-__all__ = ["frank_wolfe", "solve_paper"]
+__all__ = ["PaperSolver", "frank_wolfe"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-
-# Where the paper's Algorithm 2 stops: its gap, on its own scale, and its number of iterations.
-EPS_F, T_F = 1e-5, 5000
-# mu does not fall below this multiple of its first value, at first.
-LEAST_MU = 0.1
+EPS_F = 1e-5  # the gap at which the paper's Algorithm 2 stops, on its own scale
+T_F = 5000  # the number of iterations at which it does
+LEAST_MU = 0.1  # the least mu at first, as a part of its first value
 
 
-@solver("paper")
-def solve_paper(
-    problem: Problem,
-    *,
-    tol: float,
-    max_iter: int,
-    start: Start,
-    verbose: int = 0,
-    inner_max_iter: int = 100,
-    inner_tol: float = 0.1,
-    literal: bool = False,
-) -> Solution:
-    """Solve a problem by the paper's Algorithms 1 to 4.
+class PaperSolver(Solver):
+    """The paper's Algorithms 1 to 4.
 
     Parameters
     ----------
-    problem : Problem
-        What to solve.
-    tol : float
-        The relative gap to reach.
-    max_iter : int
-        The most iterations of Algorithm 1.
-    start : Start
-        Where to start from.
-    verbose : int, default=0
-        Log every so many iterations.
     inner_max_iter : int, default=100
         The most iterations of Algorithm 2, each a pass over the data.
     inner_tol : float, default=0.1
@@ -71,72 +49,71 @@ def solve_paper(
     literal : bool, default=False
         Whether Algorithm 2 runs as printed: from the vertex every time, to the fixed gap epsilon_F = 1e-5 or for
         T_F = 5000 iterations. That asks for far more than Algorithm 1 can use.
-
-    Returns
-    -------
-    Solution
-        Weights, bound and history.
     """
-    C, (d, m) = problem.C, problem.shape
-    S, Z, shift = start.S, start.Z, start.shift
-    W = S
-    mixed, mixed_delta = np.zeros((d, m), order="F"), np.zeros(m)
-    certificate, history = Certificate(), History(verbose)
-    passes = 1
-    primal = dual = np.inf
-    _, G, _ = problem.planes(S, shift)
-    mu = start.mu or 0.5 * first_mu(C, G)
-    least_mu = LEAST_MU * mu
-    for n_iter in range(1, max_iter + 1):
-        S_old, S = S, problem.prox(W + Z / mu, 1.0 / mu)
-        _, _, value = problem.planes(S, shift)
-        objective = problem.objective(S, value)
-        certificate.see_weights(objective, S, shift)
-        inner_gap = inner_tol * (certificate.objective - certificate.bound) / m
-        if literal:
-            mixed, mixed_delta = np.zeros((d, m), order="F"), np.zeros(m)
-            inner_gap, inner_max_iter = EPS_F * mu, T_F
-        W, mixed, mixed_delta, inner = frank_wolfe(
-            problem, S - Z / mu, mu, mixed, mixed_delta, shift, tol=inner_gap, max_iter=inner_max_iter
-        )
-        passes += inner + 1
-        certificate.see_planes(problem, mixed_delta, mixed)
-        history.add(objective, certificate, primal, dual, passes)
-        if certificate.gap <= tol:
-            break
-        Z = Z + mu * (W - S)
-        primal, dual = residuals(W, S, S_old, Z, mu)
-        # Frank-Wolfe needs passes in proportion to 1/mu: what a small mu gains outside, it loses there.
-        if is_due(n_iter):
-            mu *= balance(primal, dual)
-        mu = max(mu, least_mu / (1.0 + n_iter / 100.0))
-    end = Start(S, Z, shift, mu, losses=problem.losses)
-    return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= tol, end)
+
+    name = "paper"
+
+    def __init__(self, inner_max_iter: int = 100, inner_tol: float = 0.1, literal: bool = False) -> None:
+        self.inner_max_iter = inner_max_iter
+        self.inner_tol = inner_tol
+        self.literal = literal
+
+    def run(self, problem: Trainable, C: float, start: Start, stopping: Stopping) -> Solution:  # noqa: D102
+        from smtl.kernels.residuals import balance, is_due
+
+        S, Z, shift, W = start.S, start.Z, start.shift, start.S
+        mixed = Mixed(np.zeros(problem.shape[0]), np.zeros(problem.shape))
+        certificate, history = Certificate(), History(stopping.verbose)
+        passes, primal, dual = 1, np.inf, np.inf
+        mu = start.mu or 0.5 * first_mu(C, problem.one_pass(S, shift).slope)
+        least_mu = LEAST_MU * mu
+        for n_iter in range(1, stopping.max_iter + 1):
+            S_old, S = S, problem.penalty.prox(W + Z / mu, 1.0 / mu)
+            objective = problem.penalty.value(S) + C * float(problem.one_pass(S, shift).loss.sum())
+            certificate.see_weights(objective, S, shift)
+            W, mixed, inner = self._w_step(problem, C, S - Z / mu, mu, mixed, shift, certificate)
+            passes += inner + 1
+            certificate.see_planes(problem.penalty, C, *mixed)
+            history.add(objective, certificate, primal, dual, passes)
+            if certificate.gap <= stopping.tol:
+                break
+            Z = Z + mu * (W - S)
+            primal, dual = relative_residuals(W, S, S_old, Z, mu)
+            # Frank-Wolfe needs passes in proportion to 1/mu: what a small mu gains outside, it loses there.
+            if is_due(n_iter):
+                mu *= balance(primal, dual)
+            mu = max(mu, least_mu / (1.0 + n_iter / 100.0))
+        end = Start(S, Z, shift, mu, losses=problem.losses)
+        return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= stopping.tol, end)
+
+    def _w_step(
+        self, problem: Trainable, C: float, B: Float, mu: float, mixed: Mixed, shift: Float, certificate: Certificate
+    ) -> tuple[Float, Mixed, int]:
+        """Return Algorithm 2's answer, as printed or mended."""
+        if self.literal:
+            vertex = Mixed(np.zeros_like(mixed.delta), np.zeros_like(mixed.G))
+            return frank_wolfe(problem, C, B, mu, vertex, shift, EPS_F * mu, T_F)
+        gap = self.inner_tol * (certificate.objective - certificate.bound) / problem.shape[0]
+        return frank_wolfe(problem, C, B, mu, mixed, shift, gap, self.inner_max_iter)
 
 
 def frank_wolfe(
-    problem: Problem,
-    B: Float,
-    mu: float,
-    mixed: Float,
-    mixed_delta: Float,
-    shift: Float,
-    *,
-    tol: float,
-    max_iter: int,
-) -> tuple[Float, Float, Float, int]:
+    problem: Trainable, C: float, B: Float, mu: float, mixed: Mixed, shift: Float, tol: float, max_iter: int
+) -> tuple[Float, Mixed, int]:
     r"""Minimise :math:`C\,G_i(w) + \frac{\mu}{2}|w - b_i|^2` for each task (Algorithm 2).
 
     Parameters
     ----------
-    problem : Problem
+    problem : Trainable
         What the tasks belong to.
-    B : ndarray of shape (n_features, n_tasks)
+    C : float
+        The weight of the loss.
+    B : ndarray of shape (n_tasks, n_features)
         The points b.
     mu : float
         The penalty parameter.
-    mixed, mixed_delta : ndarray
-        Slopes and offsets of the mixed planes to start from.
+    mixed : Mixed
+        The mixed planes to start from.
     shift : ndarray of shape (n_tasks,)
         First guesses of the intercepts.
     tol : float
@@ -146,25 +123,24 @@ def frank_wolfe(
 
     Returns
     -------
-    W : ndarray of shape (n_features, n_tasks)
+    W : ndarray of shape (n_tasks, n_features)
         The minimisers.
-    mixed, mixed_delta : ndarray
-        Slopes and offsets of the mixed planes.
+    mixed : Mixed
+        The mixed planes.
     n_iter : int
         Number of iterations, each a pass over the data.
     """
-    ratio = problem.C / mu
+    ratio = C / mu
     shift = shift.copy()
     n_iter = 0
     while n_iter < max_iter:
         n_iter += 1
-        W = B + ratio * mixed
-        delta, G, _ = problem.planes(W, shift)
-        ahead = (delta - mixed_delta) - np.einsum("ij,ij->j", W, G - mixed)
-        if problem.C * np.max(ahead) <= tol:
+        W = B + ratio * mixed.G
+        _, delta, G = problem.one_pass(W, shift)
+        ahead = (delta - mixed.delta) - np.einsum("ij,ij->i", W, G - mixed.G)
+        if C * np.max(ahead) <= tol:
             break
-        length = ratio * np.einsum("ij,ij->j", G - mixed, G - mixed)
+        length = ratio * np.einsum("ij,ij->i", G - mixed.G, G - mixed.G)
         gamma = np.clip(ahead / np.maximum(length, 1e-300), 0.0, 1.0)
-        mixed = (1.0 - gamma) * mixed + gamma * G
-        mixed_delta = (1.0 - gamma) * mixed_delta + gamma * delta
-    return B + ratio * mixed, mixed, mixed_delta, n_iter
+        mixed = Mixed(mixed.delta + gamma * (delta - mixed.delta), mixed.G + gamma[:, np.newaxis] * (G - mixed.G))
+    return B + ratio * mixed.G, mixed, n_iter

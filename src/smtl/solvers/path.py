@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.solvers.base import Solution, Start, solve
-from smtl.solvers.problem import Problem
+from smtl.solvers.seam import Trainable
 
 __all__ = ["PAPER_CS", "grid_of_Cs", "solve_path"]
 
@@ -74,9 +74,9 @@ def grid_of_Cs(Cs: int | str | Iterable[float], lowest: float) -> Float:
 
 
 def solve_path(
-    problem: Problem,
+    problem: Trainable,
     Cs: Iterable[float],
-    solver: str = "bundle",
+    solver: str = "auto",
     *,
     start: Start | None = None,
     **options: Any,
@@ -88,11 +88,11 @@ def solve_path(
 
     Parameters
     ----------
-    problem : Problem
-        What to solve. Its C is set to each value in turn.
+    problem : Trainable
+        What to solve.
     Cs : iterable of float
         Values of C; ascending is fastest.
-    solver : str, default="bundle"
+    solver : str, default="auto"
         One of `solver_names`.
     start : Start, optional
         Where to start from.
@@ -108,33 +108,33 @@ def solve_path(
     --------
     >>> from smtl.metrics import AUC
     >>> from smtl.penalties import L11
+    >>> from smtl.solvers import Problem
     >>> from smtl.tasks import SharedRows
     >>> X = np.array([[4.0], [0.0]])
-    >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11(), C=1.0)
+    >>> problem = Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11())
     >>> path = solve_path(problem, [0.1, 0.25, 10.0], tol=1e-6)
     >>> [round(solution.certificate.objective, 4) for solution in path]
     [0.1, 0.25, 0.25]
     """
-    done: list[tuple[float, Float]] = []  # C and weights of the last two
+    span = problem.in_span()
+    if span is not None:
+        start = None if start is None else start.for_problem(problem).into(span)
+        for solution in solve_path(span.problem, Cs, solver, start=start, **options):
+            yield solution.out_of(span)
+        return
+    last = 0.0
     for C in map(float, Cs):
-        if start is not None and done:
-            start = _onwards(start, done, C)
-        problem.C = C
-        solution = solve(problem, solver, start=start, **options)
-        best = np.asfortranarray(solution.certificate.W)  # nearer to the optimum than the last weights
-        done = [*done[-1:], (C, best)]
-        start = replace(solution.start, S=best)
+        if start is not None and last > 0.0:
+            start = _onwards(start, C / last)
+        solution = solve(problem, C, solver, start=start, **options)
+        start = replace(solution.start, S=solution.certificate.W)  # nearer to the optimum than the last weights
+        last = C
         yield solution
 
 
-def _onwards(start: Start, done: list[tuple[float, Float]], C: float) -> Start:
-    """Return where to start the next C from, given the last two."""
-    S, mu, (last, S_last) = start.S, start.mu, done[-1]
-    if not S_last.any():
+def _onwards(start: Start, factor: float) -> Start:
+    """Return where to start a C that is so many times the last one."""
+    if not start.S.any():
         return replace(start, mu=None, rho=None)  # nothing is known yet of how the weights will be
-    if len(done) == 2 and done[0][0] < last < C <= last * (last / done[0][0]) ** 2:
-        # Weights change smoothly with log C. Planes found further along are those that the next bound needs.
-        S = np.asfortranarray(S + np.log(C / last) / np.log(last / done[0][0]) * (S_last - done[0][1]))
-    if mu is not None:
-        mu *= C / last  # the curvature that the loss brings to the W-step grows with C, and mu is measured by it
-    return replace(start, S=S, mu=mu)
+    # The curvature that the loss brings to the W-step grows with C, and mu is measured by it.
+    return start if start.mu is None else replace(start, mu=start.mu * factor)

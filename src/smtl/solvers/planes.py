@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from smtl.solvers.problem import Problem
+from smtl.solvers.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from smtl.kernels.bundle import Mixture
 
 __all__ = ["Bundle", "Mixed"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
-
-KEEP = 20  # passes for which a plane is kept at least when it has no weight
-KEEP_PART = 1.0 / 3.0  # the part of all passes for which it is: what takes long goes in circles if it forgets too soon
-# The factors of the W-steps are set up anew after so many planes, before rounding errors add up.
-REBUILD = 25
 
 
 class Mixed(NamedTuple):
@@ -26,7 +24,7 @@ class Mixed(NamedTuple):
     ----------
     delta : ndarray of shape (n_tasks,)
         Offsets.
-    G : ndarray of shape (n_features, n_tasks)
+    G : ndarray of shape (n_tasks, n_features)
         Slopes.
     """
 
@@ -37,115 +35,104 @@ class Mixed(NamedTuple):
 class Bundle:
     """The planes of all tasks, in arrays that grow; see `smtl.kernels.bundle` for what they hold.
 
-    Two problems may share the planes: there are two sets of weights, and a plane is kept while it has weight in either.
+    Two problems may share the planes: there are two mixtures, and a plane is kept while it has weight in either.
 
     Parameters
     ----------
-    n_features, n_tasks : int
-        The shape of W.
+    shape : tuple of int
+        The shape (n_tasks, n_features) of W.
     """
 
-    def __init__(self, n_features: int, n_tasks: int) -> None:
-        self._shape = n_features, n_tasks
-        self.arrays: list[npt.NDArray[Any]] = []
-        self._grow(8)
-        for array in (self.G, self.delta, self.gram, self.age):
-            array[:, 0] = 0.0
-        self.alpha[:, :, 0] = 1.0
-        self.size = np.ones(n_tasks, dtype=np.int64)
+    def __init__(self, shape: tuple[int, int]) -> None:
+        from smtl.kernels.bundle import Planes
+
+        m, d = shape
         self.n_added = 0
+        self.planes = Planes(
+            np.zeros((m, 1, d)), np.zeros((m, 1)), np.zeros((m, 1, 1)), np.zeros((m, 1), np.int64), np.ones(m, np.int64)
+        )
+        self.mixtures = self._new_mixtures(np.ones((2, m, 1)))
+        self._grow(8)
+
+    def _new_mixtures(self, alpha: Float) -> tuple[Mixture, Mixture]:
+        """Return mixtures of these weights, whose factors are still to be set up."""
+        from smtl.kernels.bundle import Mixture
+
+        m, room = alpha.shape[1:]
+        one, other = (
+            Mixture(a, np.empty(m), np.empty((m, room, room)), np.empty((m, room), np.int64), np.full(m, -1, np.int64))
+            for a in alpha
+        )
+        return one, other
 
     def _grow(self, room: int) -> None:
-        """Make room for so many planes a task. What lies behind a task's last plane is never read."""
-        d, m = self._shape
-        old = self.arrays
-        self.arrays = [
-            np.empty((m, room, d)),
-            np.empty((m, room)),
-            np.empty((m, room, room)),
-            np.empty((2, m, room)),
-            np.empty((m, room), dtype=np.int64),
-        ]
-        for new, previous in zip(self.arrays, old, strict=False):
-            new[tuple(slice(0, length) for length in previous.shape)] = previous
-        self.G, self.delta, self.gram, self.alpha, self.age = self.arrays
-        # What the W-steps on the same planes leave to one another.
-        self.t = np.empty((2, m))
-        self.factor = np.empty((2, m, room, room))
-        self.active = np.empty((2, m, room), dtype=np.int64)
-        self.n_active = np.full((2, m), -1)
+        """Make room for so many planes a task."""
+        m, d = self.planes.G.shape[0], self.planes.G.shape[2]
+        before = self.planes.delta.shape[1]
+        wider = self.planes._replace(
+            G=np.empty((m, room, d)),
+            delta=np.empty((m, room)),
+            gram=np.empty((m, room, room)),
+            age=np.empty((m, room), dtype=np.int64),
+        )
+        wider.G[:, :before], wider.delta[:, :before] = self.planes.G, self.planes.delta
+        wider.gram[:, :before, :before], wider.age[:, :before] = self.planes.gram, self.planes.age
+        alpha = np.empty((2, m, room))
+        alpha[:, :, :before] = [mixture.alpha for mixture in self.mixtures]
+        self.planes, self.mixtures = wider, self._new_mixtures(alpha)
 
     def add(self, G: Float, delta: Float) -> None:
         """Drop what is no longer useful and add one plane to each task."""
         from smtl.kernels import bundle
 
-        keep = max(KEEP, int(KEEP_PART * self.n_added))
-        bundle.forget(keep, *self.arrays, self.size, self.active, self.n_active)
+        keep = max(SETTINGS.keep, int(SETTINGS.keep_part * self.n_added))
+        bundle.forget(keep, self.planes, self.mixtures)
         self.n_added += 1
-        if self.n_added % REBUILD == 0:
-            self.n_active[:] = -1
-        room = self.delta.shape[1]
-        if self.size.max() == room:
+        if self.n_added % SETTINGS.rebuild == 0:
+            for mixture in self.mixtures:
+                mixture.n_active[:] = -1
+        room = self.planes.delta.shape[1]
+        if self.planes.size.max() == room:
             self._grow(2 * room)
-        bundle.add(G.T, delta, *self.arrays, self.size)
+        bundle.add(G, delta, self.planes, self.mixtures)
 
     def keep_active(self) -> None:
         """Drop the planes without weight: those that another C has no use for would only slow the W-step down."""
         from smtl.kernels import bundle
 
         self.take_second_weights()
-        self.age[:] = 0
-        bundle.forget(0, *self.arrays, self.size, self.active, self.n_active)
-        self.n_active[:] = -1
+        self.planes.age[:] = 0
+        bundle.forget(0, self.planes, self.mixtures)
+        self.mixtures[0].n_active[:] = -1
 
     def give_second_weights(self) -> None:
         """Give the second problem the weights of the first."""
-        self.alpha[1] = self.alpha[0]
-        self.n_active[1] = -1
+        first, second = self.mixtures
+        second.alpha[:] = first.alpha
+        second.n_active[:] = -1
 
     def take_second_weights(self) -> None:
         """Take the weights from the second problem, so that no plane is kept for its sake."""
-        self.alpha[1], self.alpha[1, :, 0] = 0.0, 1.0
-        self.n_active[1] = -1
+        second = self.mixtures[1]
+        second.alpha[:] = 0.0
+        second.alpha[:, 0] = 1.0
+        second.n_active[:] = -1
 
-    def planes(self, which: int) -> tuple[npt.NDArray[Any], ...]:
-        """Return what a W-step of the problem ``which`` of the two takes, a row a task."""
-        return (
-            self.G,
-            self.delta,
-            self.gram,
-            self.alpha[which],
-            self.size,
-            self.t[which],
-            self.factor[which],
-            self.active[which],
-            self.n_active[which],
-        )
-
-    def w_step(self, problem: Problem, B: Float, mu: float, tol: float, which: int = 0) -> tuple[Float, Mixed]:
+    def w_step(self, C: float, B: Float, mu: float, tol: float, which: int = 0) -> tuple[Float, Mixed]:
         """Return the W-step at ``B``, and the planes mixed as it has them, for the problem ``which`` of the two."""
         from smtl.kernels import bundle
 
-        b = np.ascontiguousarray(B.T)
-        W, mixed, mixed_delta = np.empty_like(b), np.empty_like(b), np.empty(len(b))
-        planes = self.planes(which)
+        answer = bundle.Answer(np.empty(B.shape), np.empty(B.shape), np.empty(len(B)))
+        bundle.w_step(B, C, mu, tol, answer, self.planes, self.mixtures[which])
+        return answer.W, Mixed(answer.mixed_delta, answer.mixed)
 
-        def work(first: int, last: int) -> None:
-            part = slice(first, last)
-            bundle.w_step(
-                b[part], problem.C, mu, tol, W[part], mixed[part], mixed_delta[part], *[array[part] for array in planes]
-            )
-
-        problem.for_each_group(work)
-        return W.T, Mixed(mixed_delta, mixed.T)
-
-    def work(self) -> float:
+    def cost(self) -> float:
         """Return about how many multiplications a W-step takes."""
-        n = self.size
-        return float(n @ (self._shape[0] + 3 * n))
+        n = self.planes.size
+        return float(n @ (self.planes.G.shape[2] + 3 * n))
 
     def highest(self, W: Float) -> float:
         """Return the sum over the tasks of the highest plane's value at W, which the losses are not below."""
         from smtl.kernels import bundle
 
-        return float(bundle.highest(np.ascontiguousarray(W.T), self.G, self.delta, self.size))
+        return float(bundle.highest(W, self.planes))

@@ -1,86 +1,42 @@
-r"""The problem :math:`\min_W \Omega(W) + C \sum_i G_i(w_i)`, as all solvers see it."""
+r"""The problem :math:`\min_W \Omega(W) + C \sum_i G_i(w_i)` of data in memory, for every C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics import Metric
+from smtl.metrics.weighting import weighted_planes
 from smtl.penalties import Penalty
+from smtl.solvers.curvature import Curvature, RowCurvature
+from smtl.solvers.seam import Losses, Pass, Span
 from smtl.tasks import Tasks
 
-__all__ = ["Losses", "Problem"]
+__all__ = ["Problem"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
-T = TypeVar("T")
 
 # Scores and coefficients of a group of tasks are held at once; more tasks than fit are treated group by group.
 GROUP_BYTES = 256 * 2**20
 
 
-class Losses(NamedTuple):
-    """What planes depend on: everything of a problem but the penalty and C.
-
-    Attributes
-    ----------
-    tasks : Tasks
-        The data.
-    metric : Metric
-        The metric.
-    parameters : dict
-        Its parameters, in case they are changed later.
-    with_intercept : bool
-        Whether each task has an intercept.
-    offset : ndarray of shape (n_labels,) or None
-        Scores to start from.
-    """
-
-    tasks: Tasks
-    metric: Metric
-    parameters: dict[str, Any]
-    with_intercept: bool
-    offset: Float | None
-
-    def are(self, other: Losses | None) -> bool:
-        """Return whether planes of the other losses hold for these: data, metric and offset are the same objects.
-
-        Parameters
-        ----------
-        other : Losses or None
-            The other losses.
-
-        Returns
-        -------
-        bool
-            False for data that are equal but not the same: to find that out would cost as much as a pass.
-        """
-        return other is not None and (
-            self.tasks is other.tasks
-            and self.metric is other.metric
-            and self.parameters == other.parameters
-            and self.with_intercept == other.with_intercept
-            and self.offset is other.offset
-        )
-
-
 class Problem:
-    r"""Tasks, a metric, a penalty and C, with an intercept or without.
+    r"""Tasks, a metric and a penalty, with an intercept or without.
 
     Parameters
     ----------
     tasks : Tasks
-        The data; every task has both classes.
+        The data; every task has both classes. Where they have groups, the loss of a task is the mean over its groups,
+        and there is no intercept.
     metric : Metric
         The metric.
     penalty : Penalty
         The penalty.
-    C : float
-        The weight of the loss.
     with_intercept : bool, default=False
         Whether each task has an unpenalised intercept. The loss is then partially minimised over it,
         :math:`G_i(w) = \min_b G_i(w, b)`, so that W remains the only variable.
@@ -99,13 +55,9 @@ class Problem:
     >>> from smtl.tasks import SharedRows
     >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     >>> tasks = SharedRows(X, np.array([[1], [-1], [1]], dtype=np.int8))
-    >>> problem = Problem(tasks, AUC(), L21(), C=1.0)
-    >>> delta, G, value = problem.planes(np.zeros((2, 1)), np.zeros(1))
-    >>> delta, value
-    (array([1.]), array([1.]))
-    >>> G
-    array([[ 1. ],
-           [-1.5]])
+    >>> problem = Problem(tasks, AUC(), L21())
+    >>> problem.one_pass(np.zeros((1, 2)), np.zeros(1))
+    Pass(loss=array([1.]), delta=array([1.]), slope=array([[ 1. , -1.5]]))
     """
 
     def __init__(
@@ -113,7 +65,6 @@ class Problem:
         tasks: Tasks,
         metric: Metric,
         penalty: Penalty,
-        C: float,
         *,
         with_intercept: bool = False,
         offset: Float | None = None,
@@ -123,91 +74,36 @@ class Problem:
         self.tasks = tasks
         self.metric = metric
         self.penalty = penalty
-        self.C = C
         self.with_intercept = with_intercept and metric.uses_intercept
+        if self.with_intercept and tasks.groups is not None:
+            raise ValueError(
+                f"metric must be one of the order, such as 'ap', 'ndcg' or 'auc', where groups are given, got "
+                f"{metric!r} instead: its intercept would have to suit all groups at once. Or use fit_intercept=False."
+            )
+        if tasks.weights is not None and tasks.groups is not None:
+            raise ValueError("weights must be None where the tasks are judged within groups, got both instead.")
         self.offset = None if offset is None else _check_offset(offset, len(tasks.y))
         self._executor = executor
         self.groups = _groups(tasks.ptr, n_threads)
 
+    def __repr__(self) -> str:
+        return (
+            f"Problem(metric={self.metric!r}, penalty={self.penalty!r}, {type(self.tasks).__name__} of "
+            f"{len(self.tasks.y)} labels, (n_tasks, n_features)={self.shape}, with_intercept={self.with_intercept}, "
+            f"offset={'none' if self.offset is None else 'given'})"
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape (n_features, n_tasks) of W."""
-        return self.tasks.n_features, self.tasks.n_tasks
-
-    def for_each_group(self, work: Callable[[int, int], T]) -> list[T]:
-        """Return ``work(first, last)`` for each group of tasks, in the order of the groups.
-
-        Parameters
-        ----------
-        work : callable
-            What to do for the tasks ``first:last``.
-
-        Returns
-        -------
-        list
-            One result a group.
-        """
-        if self._executor is None or len(self.groups) == 1:
-            return [work(first, last) for first, last in self.groups]
-        return list(self._executor.map(lambda group: work(*group), self.groups))
-
-    def planes(
-        self,
-        W: Float,
-        shift: Float,
-        eps: float = 0.0,
-    ) -> tuple[Float, Float, Float]:
-        r"""Ask the oracle of every task at W: one pass over the data.
-
-        Parameters
-        ----------
-        W : ndarray of shape (n_features, n_tasks)
-            Where to ask.
-        shift : ndarray of shape (n_tasks,)
-            With an intercept: a first guess for each task, overwritten by the best one.
-        eps : float, default=0.0
-            How far from its minimum over the intercept a loss may be.
-
-        Returns
-        -------
-        delta : ndarray of shape (n_tasks,)
-            The planes' offsets.
-        G : ndarray of shape (n_features, n_tasks)
-            The planes' slopes.
-        value : ndarray of shape (n_tasks,)
-            The losses :math:`G_i(w_i)`.
-        """
-        tasks, ptr = self.tasks, self.tasks.ptr
-
-        def work(first: int, last: int) -> tuple[Float, Float, Float]:
-            rows, starts = slice(ptr[first], ptr[last]), ptr[first : last + 1] - ptr[first]
-            scores = tasks.scores(W, first, last)
-            if self.offset is not None:
-                scores += self.offset[rows]
-            delta, c, value = self.metric.planes(
-                scores,
-                tasks.y[rows],
-                starts,
-                shift=shift[first:last],
-                with_intercept=self.with_intercept,
-                eps=eps,
-            )
-            if self.offset is not None:
-                delta = delta - np.add.reduceat(self.offset[rows] * c, starts[:-1])
-            return delta, tasks.slopes(c, first, last), value
-
-        parts = self.for_each_group(work)
-        if len(parts) == 1:
-            return parts[0]
-        delta, G, value = zip(*parts, strict=True)
-        return np.concatenate(delta), np.concatenate([g.T for g in G]).T, np.concatenate(value)
+        """The shape (n_tasks, n_features) of W."""
+        return self.tasks.n_tasks, self.tasks.n_features
 
     @property
     def losses(self) -> Losses:
         """What the planes of this problem hold for."""
         return Losses(self.tasks, self.metric, dict(vars(self.metric)), self.with_intercept, self.offset)
 
-    def work(self) -> float:
+    def cost(self) -> float:
         """Return about how many multiplications a pass over the data takes.
 
         Returns
@@ -217,54 +113,87 @@ class Problem:
         """
         return float(self.tasks.n_products + 50 * len(self.tasks.y))
 
-    def prox(self, M: Float, step: float) -> Float:
-        """Return the prox of the penalty.
+    def one_pass(self, W: Float, intercept: Float, eps: float = 0.0) -> Pass:
+        r"""Ask the oracle of every task at W.
 
         Parameters
         ----------
-        M : ndarray of shape (n_features, n_tasks)
-            The point to start from.
-        step : float
-            The step.
+        W : ndarray of shape (n_tasks, n_features)
+            Where to ask.
+        intercept : ndarray of shape (n_tasks,)
+            With an intercept: a first guess for each task, overwritten by the best one.
+        eps : float, default=0.0
+            How far from its minimum over the intercept a loss may be.
 
         Returns
         -------
-        ndarray of shape (n_features, n_tasks)
-            In float64 and Fortran order.
+        Pass
+            Losses and planes.
         """
-        return np.asfortranarray(self.penalty.prox(M, step), dtype=np.float64)
+        if self._executor is None or len(self.groups) == 1:
+            parts = [self._pass_of(group, W, intercept, eps) for group in self.groups]
+        else:
+            parts = list(self._executor.map(lambda group: self._pass_of(group, W, intercept, eps), self.groups))
+        if len(parts) == 1:
+            return parts[0]
+        return Pass(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def like(self, M: Float, S: Float) -> Float:
-        """Return M with the zeros of S, as the penalty has them.
-
-        Parameters
-        ----------
-        M, S : ndarray of shape (n_features, n_tasks)
-            Weights.
+    def curvature(self) -> Curvature | None:
+        """Return the losses' second derivatives, or None where they are not known.
 
         Returns
         -------
-        ndarray of shape (n_features, n_tasks)
-            In float64 and Fortran order.
+        Curvature or None
+            Nothing is computed yet.
         """
-        return np.asfortranarray(self.penalty.like(M, S), dtype=np.float64)
+        unknown = type(self.metric).curvatures is Metric.curvatures
+        if not self.metric.smooth or unknown or self.tasks.groups is not None:
+            return None
+        return RowCurvature(self.tasks, self.metric, self.with_intercept, self.offset)
 
-    def objective(self, W: Float, value: Float | float) -> float:
-        r"""Return :math:`\Omega(W) + C \sum_i G_i`.
-
-        Parameters
-        ----------
-        W : ndarray of shape (n_features, n_tasks)
-            Weights.
-        value : ndarray of shape (n_tasks,), or float
-            The losses at W, or their sum.
+    def in_span(self) -> Span | None:
+        """Return the problem in the span of its rows, where the penalty allows it and the rows are few.
 
         Returns
         -------
-        float
-            The objective.
+        Span or None
+            The rotation is done here, each time.
         """
-        return self.penalty.value(W) + self.C * float(np.sum(value))
+        found = self.tasks.in_span() if self.penalty.rotates else None
+        if found is None:
+            return None
+        problem = copy(self)
+        problem.tasks = found[0]
+        return Span(problem, found[1])
+
+    def _pass_of(self, group: tuple[int, int], W: Float, intercept: Float, eps: float) -> Pass:
+        """Return the part of a pass that belongs to the tasks ``first:last``."""
+        first, last = group
+        tasks, ptr = self.tasks, self.tasks.ptr
+        rows, starts = slice(ptr[first], ptr[last]), ptr[first : last + 1] - ptr[first]
+        scores = tasks.scores(W, first, last)
+        if self.offset is not None:
+            scores += self.offset[rows]
+        if tasks.groups is not None:
+            delta, c, loss = tasks.groups.planes(self.metric, scores, first, last, int(ptr[first]))
+        else:
+            delta, c, loss = weighted_planes(
+                self.metric,
+                scores,
+                tasks.y[rows],
+                starts,
+                None if tasks.weights is None else tasks.weights[rows],
+                shift=intercept[first:last],
+                with_intercept=self.with_intercept,
+                eps=eps,
+            )
+        if self.offset is not None:
+            delta = delta - np.add.reduceat(self.offset[rows] * c, starts[:-1])
+        slope = tasks.slopes(c, first, last)
+        if tasks.task_weight is not None:
+            factor = tasks.task_weight[first:last]
+            return Pass(factor * loss, factor * delta, factor[:, None] * slope)
+        return Pass(loss, delta, slope)
 
 
 def _check_offset(offset: Float, n_labels: int) -> Float:

@@ -80,7 +80,7 @@ def lower_bound(penalty: Norm, alpha: float, Q: Float, inner: float, square: flo
         The norm.
     alpha : float
         Its weight.
-    Q : ndarray of shape (n_features, n_tasks)
+    Q : ndarray of shape (n_tasks, n_features)
         :math:`X'R/n`.
     inner, square : float
         :math:`\langle Y, R\rangle/n` and :math:`|R|^2/n`.
@@ -122,7 +122,7 @@ def solve_squared(
         The relative gap to reach.
     max_iter : int
         The most cycles, or proximal steps.
-    start : ndarray of shape (n_features, n_tasks), optional
+    start : ndarray of shape (n_tasks, n_features), optional
         Weights to start from.
 
     Returns
@@ -142,10 +142,10 @@ def solve_squared(
     certificate = Certificate()
     if start is None or not start.any():
         Q = squares.B
-        certificate.see_weights(0.5 * squares.c, np.zeros(squares.shape, order="F"), squares.y_mean)
+        certificate.see_weights(0.5 * squares.c, np.zeros(squares.shape), squares.y_mean)
         certificate.bound = lower_bound(penalty, alpha, Q, squares.c, squares.c)
     else:
-        Q = see(certificate, squares, penalty, alpha, np.array(start, order="F"))
+        Q = see(certificate, squares, penalty, alpha, np.array(start))
     if certificate.gap <= tol:
         return certificate, 0
     if isinstance(penalty, L11 | L21):
@@ -171,7 +171,7 @@ def coordinate_descent(
     from smtl.kernels.coordinate import descend
 
     by_rows = isinstance(penalty, L21)
-    d = squares.shape[0]
+    d = squares.shape[1]
     W = certificate.W
     chosen, H = np.zeros(0, dtype=np.int64), np.zeros((0, 0, 1))
     if d <= ALL:
@@ -179,28 +179,28 @@ def coordinate_descent(
     n_iter = 0
     while n_iter < max_iter and certificate.gap > tol:
         if len(chosen) < d:
-            slope = np.sqrt(np.einsum("ij,ij->i", Q, Q)) if by_rows else np.abs(Q).max(axis=1)
+            slope = np.sqrt(np.einsum("ij,ij->j", Q, Q)) if by_rows else np.abs(Q).max(axis=0)
             outside = np.ones(d, dtype=bool)
             outside[chosen] = False
             if slope[outside].max(initial=0.0) > alpha:  # something outside the set has to change
                 chosen = _working_set(slope, W)
                 H = squares.gram(chosen)
-        part = np.ascontiguousarray(W[chosen])
+        part = np.ascontiguousarray(W[:, chosen].T)  # the kernel goes from feature to feature
         n_iter += descend(
             H,
-            np.ascontiguousarray(squares.B[chosen]),
+            np.ascontiguousarray(squares.B[:, chosen].T),
             squares.c,
             alpha,
             by_rows,
             part,
-            np.ascontiguousarray(Q[chosen]),
+            np.ascontiguousarray(Q[:, chosen].T),
             # Where there are features outside the set, its own optimum is not what is looked for.
             0.0 if len(chosen) == d else INNER * (certificate.objective - certificate.bound),
             LAST * tol,
             max_iter - n_iter,
         )
         W = np.zeros_like(W)
-        W[chosen] = part
+        W[:, chosen] = part.T
         Q = see(certificate, squares, penalty, alpha, W)
     return n_iter
 
@@ -208,7 +208,7 @@ def coordinate_descent(
 def _working_set(slope: Float, W: Float) -> npt.NDArray[np.int64]:
     """Return the features with weights, and those of the largest gradients."""
     d = len(slope)
-    kept = np.any(W != 0.0, axis=1)
+    kept = np.any(W != 0.0, axis=0)
     size = min(d, FIRST + 2 * int(kept.sum()))
     return np.sort(np.argpartition(np.where(kept, -np.inf, -slope), size - 1)[:size])
 
@@ -224,7 +224,7 @@ def proximal_gradient(
     V, HV, t = W, HW, 1.0
     for n_iter in range(1, max_iter + 1):
         while True:
-            step = np.asfortranarray(penalty.prox(V + (B - HV) / L, alpha / L), dtype=np.float64)
+            step = penalty.prox(V + (B - HV) / L, alpha / L)
             H_step = apply(step)
             D = step - V
             curvature, square = float(np.vdot(D, H_step - HV)), float(np.vdot(D, D))
@@ -235,7 +235,7 @@ def proximal_gradient(
             t = 1.0
         t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
         momentum = (t - 1.0) / t_next
-        V = np.asfortranarray(step + momentum * (step - W))
+        V = step + momentum * (step - W)
         HV = H_step + momentum * (H_step - HW)
         W, HW, t = step, H_step, t_next
         if n_iter % EVERY == 0 or n_iter == max_iter:
@@ -252,16 +252,16 @@ def proximal_gradient(
 
 def _hessian(squares: Squares) -> Callable[[Float], Float]:
     """Return what multiplies weights with the Gram matrices: the matrices themselves, or X twice where that is less."""
-    d, m = squares.shape
+    m, d = squares.shape
     n_matrices = 1 if squares.complete else m
     if n_matrices * d * d > max(GRAM_ENTRIES, squares.X.shape[0] * d):
         return lambda W: squares.B - squares.gradient(squares.residuals(W))
     H = squares.gram(slice(None))
     if squares.complete:
         shared = np.ascontiguousarray(H[:, :, 0])
-        return lambda W: np.asfortranarray(shared @ W)
+        return lambda W: W @ shared
     own = np.ascontiguousarray(np.moveaxis(H, 2, 0))
-    return lambda W: np.asfortranarray(np.matmul(own, W.T[:, :, np.newaxis])[:, :, 0].T)
+    return lambda W: np.matmul(own, W[:, :, np.newaxis])[:, :, 0]
 
 
 def _largest_curvature(apply: Callable[[Float], Float], shape: tuple[int, int]) -> float:

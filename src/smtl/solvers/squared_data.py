@@ -38,7 +38,7 @@ class Squares:
 
     Attributes
     ----------
-    B : ndarray of shape (n_features, n_tasks)
+    B : ndarray of shape (n_tasks, n_features)
         The negative gradient at W = 0.
     c : float
         Twice the loss at W = 0.
@@ -50,7 +50,7 @@ class Squares:
     >>> squares = Squares(np.array([[0.0], [2.0]]), np.array([[1.0, 0.0], [3.0, np.nan]]))
     >>> squares.n, squares.c
     (1.5, 1.3333333333333333)
-    >>> squares.residuals(np.array([[1.0, 0.0]]))
+    >>> squares.residuals(np.array([[1.0], [0.0]]))
     array([0., 0., 0., 0.])
     """
 
@@ -75,13 +75,13 @@ class Squares:
         counts = np.add.reduceat(self.known, self.tasks.ptr[:-1]).astype(np.float64)
         self.n = float(counts.sum()) / m
         y = (Y if self.complete else np.where(labelled, Y, 0.0)).T.flatten()
-        self.y_mean, self.x_mean = np.zeros(m), np.zeros((self.tasks.n_features, 1 if self.complete else m))
+        self.y_mean, self.x_mean = np.zeros(m), np.zeros((1 if self.complete else m, self.tasks.n_features))
         if with_intercept:
             self.y_mean = np.add.reduceat(y, self.tasks.ptr[:-1]) / counts
             if self.complete:
-                self.x_mean = np.asarray(X.mean(axis=0)).reshape(-1, 1)
+                self.x_mean = np.asarray(X.mean(axis=0)).reshape(1, -1)
             else:
-                self.x_mean = self.tasks.slopes(self.known.astype(np.float64), 0, m) / counts
+                self.x_mean = self.tasks.slopes(self.known.astype(np.float64), 0, m) / counts[:, np.newaxis]
             y -= self._spread(self.y_mean)
         self.y = y if self.complete else np.where(self.known, y, 0.0)
         self.c = float(self.y @ self.y) / self.n
@@ -89,8 +89,8 @@ class Squares:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape (n_features, n_tasks) of W."""
-        return self.tasks.n_features, self.tasks.n_tasks
+        """The shape (n_tasks, n_features) of W."""
+        return self.tasks.n_tasks, self.tasks.n_features
 
     def _spread(self, values: Float) -> Float:
         """Return one entry a row, from one a task."""
@@ -109,7 +109,7 @@ class Squares:
         Q = self.tasks.slopes(residuals, 0, self.tasks.n_tasks) / self.n
         if self.with_intercept:
             # The residuals of a task sum to zero but for rounding, which large means would blow up.
-            Q -= self.x_mean * (np.add.reduceat(residuals, self.tasks.ptr[:-1]) / self.n)
+            Q -= self.x_mean * (np.add.reduceat(residuals, self.tasks.ptr[:-1]) / self.n)[:, np.newaxis]
         return Q
 
     def intercept(self, W: Float) -> Float:
@@ -118,7 +118,7 @@ class Squares:
 
     def _at_means(self, W: Float) -> Float:
         """Return the scores of the mean features."""
-        return np.asarray(self.x_mean[:, 0] @ W if self.complete else np.einsum("ij,ij->j", self.x_mean, W))
+        return np.asarray(W @ self.x_mean[0] if self.complete else np.einsum("ij,ij->i", self.x_mean, W))
 
     def gram(self, features: npt.NDArray[np.int64] | slice) -> Float:
         """Return the Gram matrices of some features.
@@ -135,11 +135,11 @@ class Squares:
         """
         X = self._columns[:, features]
         if self.complete:
-            return np.ascontiguousarray(self._gram(X, self.x_mean[features, 0])[:, :, np.newaxis])
+            return np.ascontiguousarray(self._gram(X, self.x_mean[0, features])[:, :, np.newaxis])
         out = np.empty((X.shape[1], X.shape[1], self.tasks.n_tasks))
         for i, (first, last) in enumerate(zip(self.tasks.ptr[:-1], self.tasks.ptr[1:], strict=True)):
             rows = np.flatnonzero(self.known[first:last]) + (0 if self.shared else first)
-            out[:, :, i] = self._gram(X[rows], self.x_mean[features, i])
+            out[:, :, i] = self._gram(X[rows], self.x_mean[i, features])
         return out
 
     @cached_property

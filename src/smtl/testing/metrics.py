@@ -14,6 +14,7 @@ from smtl.metrics.base import Float, Labels, Metric, Planes
 from smtl.metrics.contingency import ContingencyMetric
 from smtl.metrics.pointwise import PointwiseMetric
 from smtl.testing.formulas import check_loss, check_table, exhaustive, near_ties, tabulate, worst_tables
+from smtl.testing.parts import check_spread
 
 __all__ = ["check_metric"]
 
@@ -47,6 +48,7 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
     - ``planes`` is ``oracle`` for each of several tasks, with c = 0 on rows without a label; with an intercept, value
       and shift are a minimum of :math:`G(s + b)` over b up to ``eps``, c sums to zero and the plane is within ``eps``
       of the value;
+    - ``spread``, on rows divided into 1 to 20 parts, finds a plane as good as that of ``planes``;
     - ``score`` is finite, and nothing scores higher than perfect scores;
     - a copy, and a pickled one, has the same oracle.
 
@@ -98,6 +100,10 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
     if metric.uses_intercept:
         for trial in range(0, n_trials, 6):
             _check_intercept(watched, tasks[trial : trial + 3], 1e-2 if trial % 4 else 0.0, rng)
+    for trial in range(0, n_trials, 3):
+        check_spread(metric, _flat(tasks[trial : trial + 3], rng), False, 0.0, rng, watched.fail)
+        if metric.uses_intercept:
+            check_spread(metric, _flat(tasks[trial : trial + 3], rng), True, 1e-3, rng, watched.fail)
     for task in tasks:
         _check_score(watched, *task)
     _check_copies(watched, tasks)

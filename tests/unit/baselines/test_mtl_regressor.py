@@ -34,7 +34,7 @@ def objective(model, X, Y, penalty, n=None):
     """The objective at the model's own weights, from its definition; NaN targets are left out."""
     R = Y - X @ np.atleast_2d(model.coef_).T - model.intercept_
     n = np.mean((~np.isnan(Y)).sum(axis=0)) if n is None else n
-    return np.nansum(R**2) / (2 * n) + model.alpha_ * get_penalty(penalty).value(np.atleast_2d(model.coef_).T)
+    return np.nansum(R**2) / (2 * n) + model.alpha_ * get_penalty(penalty).value(np.atleast_2d(model.coef_))
 
 
 @pytest.mark.parametrize("penalty", NORMS)
@@ -50,7 +50,7 @@ def test_the_certificate_computed_by_hand(rng, penalty, shape, fit_intercept):
     Xc, Yc = centre(X), centre(Y)
     R = Yc - Xc @ model.coef_.T
     T = R / n
-    T *= min(np.sum(Yc * R) / np.sum(R**2), model.alpha_ / get_penalty(penalty).dual_norm(Xc.T @ T))
+    T *= min(np.sum(Yc * R) / np.sum(R**2), model.alpha_ / get_penalty(penalty).dual_norm((Xc.T @ T).T))
     dual = np.sum(Yc * T) - n / 2 * np.sum(T**2)
     assert dual <= model.objective_ * (1 + 1e-10)
     assert model.dual_bound_ <= model.objective_ * (1 + 1e-12)

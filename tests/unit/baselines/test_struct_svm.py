@@ -131,9 +131,9 @@ def test_a_path_finds_what_single_fits_find(metric):
     X, Y = small_problem(60, 4, 3)
     tasks = SharedRows(X, (2 * Y - 1).astype(np.int8))
     Cs = [0.01, 0.1, 1.0]
-    path = solve_path(Problem(tasks, metric, Ridge(), 1.0, with_intercept=True), Cs, "cutting-plane", tol=1e-6)
+    path = solve_path(Problem(tasks, metric, Ridge(), with_intercept=True), Cs, "cutting-plane", tol=1e-6)
     for C, solution in zip(Cs, path, strict=True):
-        cold = solve(Problem(tasks, metric, Ridge(), C, with_intercept=True), "cutting-plane", tol=1e-6)
+        cold = solve(Problem(tasks, metric, Ridge(), with_intercept=True), C, "cutting-plane", tol=1e-6)
         assert solution.converged
         assert solution.certificate.objective == pytest.approx(cold.certificate.objective, rel=2e-6), f"seed {SEED}"
 
@@ -202,6 +202,12 @@ class TestLinearMethods:
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([StructSVM(metric) for metric in ["f1", "auc"]])
+@parametrize_with_checks(
+    [StructSVM(metric) for metric in ["f1", "auc"]],
+    expected_failed_checks=lambda _: dict.fromkeys(
+        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+        "trained to the same certified gap, on another course",
+    ),
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

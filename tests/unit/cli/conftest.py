@@ -6,21 +6,29 @@ import os
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "SMTL_DATA")
 
 SEARCH = ("--model", "linear", "--values", "5", "--cv", "3", "--json")
 
-IMPORTED = ["smtl.cli", "smtl.datasets", "smtl.estimators", "smtl.model.training", "smtl.model.persistence"]
+IMPORTED = ["smtl.cli", "smtl.datasets", "smtl.estimators", "smtl.kernels.bundle", "smtl.tables.matrix", "skops.io"]
+IMPORTED += [f"smtl.model.{name}" for name in ("training", "persistence", "predicting", "report", "rivals")]
 # What a process does: go to its folder, put its output into files, and be the command.
 COMMAND = """
 import os, sys
 os.chdir(folder)
-os.environ.update(PYTHONUTF8="1", SMTL_CACHE=os.path.join(folder, "cache"))
+for name in forcing:
+    os.environ.pop(name, None)
+os.environ.update(environment)
+if file_size is not None:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
 for number, name in ((1, "stdout"), (2, "stderr")):
     os.dup2(os.open(f"{printed}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
 sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")
@@ -55,21 +63,34 @@ def process(tmp_path):
     return run
 
 
-@pytest.fixture
-def forked(tmp_path, tmp_path_factory):
-    """Run a command in a process forked from one that has imported what commands import: a tenth of the time."""
+@pytest.fixture(scope="session")
+def fork(tmp_path_factory):
+    """Run a command in a folder, in a process forked from one that has imported what commands import.
+
+    It takes a tenth of the time of a new process. `file_size` is the most that it may write to a file, in bytes.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED)
     printed = tmp_path_factory.mktemp("printed")
 
-    def run(*arguments):
-        given = {"arguments": [str(word) for word in arguments], "folder": str(tmp_path), "printed": str(printed)}
-        process = context.Process(target=exec, args=(COMMAND, given))
+    def run(folder, *arguments, environment=None, file_size=None):
+        own = {"PYTHONUTF8": "1", "SMTL_CACHE": str(folder / "cache")} | (environment or {})
+        given = {"arguments": [str(word) for word in arguments], "folder": str(folder), "printed": str(printed)}
+        given |= {"environment": {name: str(value) for name, value in own.items()}, "forcing": FORCING}
+        process = context.Process(target=exec, args=(COMMAND, given | {"file_size": file_size}))
         process.start()
-        process.join(120)
-        return Done(process.exitcode, *((printed / name).read_text() for name in ("stdout", "stderr")))
+        process.join(300)
+        if process.exitcode is None:
+            process.kill()
+        return Done(process.exitcode, *((printed / name).read_text(encoding="utf-8") for name in ("stdout", "stderr")))
 
     return run
+
+
+@pytest.fixture
+def forked(fork, tmp_path):
+    """Run a command in a forked process, in a folder of its own."""
+    return partial(fork, tmp_path)
 
 
 @pytest.fixture
@@ -136,3 +157,14 @@ def songs(tmp_path_factory):
     assert ended.value.code == 0
     (folder / "fit.json").write_text(printed.getvalue())
     return folder
+
+
+@pytest.fixture(scope="session")
+def song_features(songs):
+    """Return the columns of the songs, and what an exported model takes for them, made without smtl."""
+    frame = pd.read_csv(songs / "songs.csv")
+    made = {"beat": frame["beat"], "beat is missing": frame["beat"].isna()}
+    made |= {f"key={value}": frame["key"] == value for value in ("major", "minor", "none, at all")}
+    features = pd.DataFrame(made | {"year": frame["year"]}).astype(float)
+    assert 0 < features["beat"].isna().sum() == features["beat is missing"].sum()
+    return frame, features

@@ -117,7 +117,7 @@ def test_labels_of_a_table(options, names, convert, tmp_path):
     ("arguments", "code", "message"),
     [
         (["none.csv", "out.csv"], 1, "'none.csv' must be a file or a named set, got neither; the sets are .*"),
-        (["small.csv", "out.csv"], 1, r"small.csv, line 1: label columns must be given, got none: .*"),
+        (["small.csv", "out.csv"], 1, r"small.csv: label columns must be given, got none\. .* --labels .*"),
         (["digits", "out.xlsx"], 1, r"path must end with one of \.arff, \.csv, .* got 'out.xlsx' instead\."),
         (
             ["digits", "none/out.csv"],
@@ -127,7 +127,7 @@ def test_labels_of_a_table(options, names, convert, tmp_path):
         (
             ["small.csv", "./small.csv"],
             1,
-            "cannot write 'small.csv': it is the file to be converted; choose another OUT.",
+            "cannot write 'small.csv': it is read by this command; choose another OUT.",
         ),
         (["small.svm", "out.csv", "--last", "1"], 2, "Invalid value: --last does not go with svmlight files.*"),
         (["small.svm", "out.csv", "--labels", "a"], 2, "Invalid value: --labels must be whole numbers where .*"),

@@ -1,10 +1,8 @@
 """`smtl datasets` as users run it: lists, tables, pictures, and one line where something is wrong."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -21,19 +19,14 @@ needs_data = pytest.mark.skipif(not real_data.available(), reason="needs ../shar
 FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "SMTL_DATA")
 
 
-def smtl(*arguments, folder, **environment):
+@pytest.fixture
+def smtl(forked, tmp_path):
     """Run a command with folders of its own for the cache and OpenML's, so that nothing of the user's is touched."""
-    kept = {key: value for key, value in os.environ.items() if key not in FORCING}
-    own = {"PYTHONUTF8": "1", "SMTL_CACHE": str(folder / "cache"), "SCIKIT_LEARN_DATA": str(folder / "openml")}
-    return subprocess.run(
-        [sys.executable, "-m", "smtl.cli", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=kept | own | environment,
-        timeout=300,
-        check=False,
-    )
+
+    def run(*arguments, **environment):
+        return forked(*arguments, environment={"SCIKIT_LEARN_DATA": tmp_path / "openml"} | environment)
+
+    return run
 
 
 @pytest.fixture
@@ -58,8 +51,8 @@ def png_size(path):
     return int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")
 
 
-def test_lists_all_sets_and_how_to_get_them(tmp_path):
-    process = smtl("datasets", folder=tmp_path)
+def test_lists_all_sets_and_how_to_get_them(smtl, tmp_path):
+    process = smtl("datasets")
     assert process.returncode == 0
     assert process.stderr == ""
     rows = re.findall(
@@ -99,8 +92,8 @@ def test_lists_as_json_where_they_are(here, monkeypatch):
 
 
 @needs_data
-def test_shows_a_table_and_a_picture(tmp_path):
-    process = smtl("datasets", "show", "emotions", folder=tmp_path, SMTL_DATA=str(real_data.DATA))
+def test_shows_a_table_and_a_picture(smtl, tmp_path):
+    process = smtl("datasets", "show", "emotions", SMTL_DATA=str(real_data.DATA))
     assert process.returncode == 0, process.stderr
     assert process.stderr == ""
     rows = re.findall(r"^ *([\w-]+) +(\d+) +([\d.]+) % +([\d.]+) +(█+) *$", process.stdout, re.M)
@@ -142,13 +135,13 @@ def test_shows_a_file_as_json(here, tmp_path):
         (["show", "yeast:paper"], 1, "variant must be None, for yeast has no variants, got 'paper' instead."),
         (["show", "digits", "--last", "2"], 2, r"Invalid value: --last does not go with the named set digits. .*"),
         (["show", "digits", "--out", "picture.txt"], 1, "cannot write 'picture.txt': the name must end in .*"),
-        (["show", "bad.csv", "--last", "1"], 1, r"bad.csv, line 3, column 3: .*"),
+        (["show", "bad.csv", "--last", "1"], 1, r"bad.csv, line 3, column 5: a row must have 2 cells, .*"),
         (["show"], 2, r"Missing argument .*"),
         (["shaw"], 2, r"No such command .*"),
     ],
 )
 def test_errors_are_one_line(arguments, code, message, here, tmp_path):
-    (tmp_path / "bad.csv").write_text("a,b\n1,0\n2,x\n")
+    (tmp_path / "bad.csv").write_text("a,b\n1,0\n2,1,3\n")
     ended, output, errors = here("datasets", *arguments)
     assert (ended, output) == (code, "")
     assert errors.count("\n") == 1
@@ -156,11 +149,11 @@ def test_errors_are_one_line(arguments, code, message, here, tmp_path):
 
 
 @needs_data
-def test_a_wrong_file_is_refused_by_name(tmp_path):
+def test_a_wrong_file_is_refused_by_name(smtl, tmp_path):
     for part in ("arff", "xml"):
         shutil.copy(real_data.DATA / "flags" / f"flags.{part}", tmp_path)
     shutil.copyfile(real_data.DATA / "flags" / "flags-train.arff", tmp_path / "flags.arff")
-    process = smtl("datasets", "show", "flags", folder=tmp_path, SMTL_DATA=str(tmp_path))
+    process = smtl("datasets", "show", "flags", SMTL_DATA=str(tmp_path))
     assert process.returncode == 1
     assert re.fullmatch(r"Error: \S+flags.arff, .* must be flags: 194 rows, .*, got 129 rows, .*\n", process.stderr)
 

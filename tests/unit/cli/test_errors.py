@@ -28,6 +28,7 @@ def files(tmp_path, songs):
     for name, text in {
         "text.csv": "just some words\nand more\n",
         "columns.csv": "beat,year,calm,sad\n1,1990,0,1\n",
+        "others.csv": "beta,yaer,calm,sad\n1,1990,0,1\n",
         "unlabelled.csv": "beat,key,year\n1,major,1990\n2,minor,1991\n",
         "one.csv": "beat,key,year,calm,sad\n" + "".join(f"{i},major,1990,1,1\n" for i in range(9)),
         "nan.csv": "beat,key,year,calm,sad\n1,major,1990,,\n2,minor,1991,,\n",
@@ -47,7 +48,7 @@ def wrong(command, model, source, read_only):
         "text.csv": "",
         "data.pickle": "got a pickle instead",
         ".": "got a directory instead",
-        "inf.csv": "beat",
+        "inf.csv": "'beat'",
     }
     models = {
         "missing.skops": "got no such file; smtl fit makes one",
@@ -61,12 +62,18 @@ def wrong(command, model, source, read_only):
         f"{read_only}/smtl-out": "no permission to write there",
     }
     if command == "fit":
-        data |= {"unlabelled.csv": "calm", "one.csv": "both classes", "nan.csv": "must have a label, got none"}
+        data |= {
+            "unlabelled.csv": "calm",
+            "one.csv": "both classes",
+            "nan.csv": "the label column 'calm' must have values",
+        }
         yield from ((("fit", name, *labels), words) for name, words in data.items())
         yield from ((("fit", source, *labels, "-o", name), words) for name, words in out.items())
     elif command in ("predict", "evaluate", "report"):
         yield from (((command, name, source), words) for name, words in models.items())
-        data |= {"columns.csv": "'key"}
+        strictly = "columns.csv: the columns must be those of the training data, but column 'key' is missing"
+        yield (command, model, "columns.csv", "--strict"), strictly
+        data |= {"others.csv": "columns 'beat', 'key', 'year' are missing; columns 'beta', 'yaer' are not in the"}
         if command != "predict":
             data |= {"unlabelled.csv": "'calm'", "nan.csv": "label"}
         yield from (((command, model, name), words) for name, words in data.items())
@@ -90,5 +97,22 @@ def test_errors_are_one_line_of_a_process(command, forked, files, read_only, tmp
         assert done.stderr.startswith("Error: "), (arguments, done.stderr)
         assert done.stderr.count("\n") == 1, (arguments, done.stderr)
         assert words in done.stderr, (arguments, done.stderr)
+        assert "unexpected" not in done.stderr, (arguments, done.stderr)
         assert done.stdout == "", arguments
     assert [path for path in sorted(tmp_path.rglob("*")) if "cache" not in path.parts] == before
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "inspect", "report"])
+@pytest.mark.parametrize("form", ["csv", "arff"])
+def test_a_missing_column_is_one_line_of_a_process(command, form, forked, songs, tmp_path):
+    rows = [line.split(",") for line in (songs / "songs.csv").read_text().replace("none, at all", "none").splitlines()]
+    names, rows = [rows[0][0], *rows[0][2:]], [[row[0], *row[2:]] for row in rows[1:]]
+    if form == "csv":
+        lines = [",".join(row) for row in (names, *rows)]
+    else:
+        kinds = [f"@attribute {name} {'{0,1}' if name in ('calm', 'sad') else 'numeric'}" for name in names]
+        cells = [",".join(cell or "?" for cell in row) for row in rows]
+        lines = ["@relation 'songs: -C -2'", *kinds, "@data", *cells]
+    (tmp_path / f"fewer.{form}").write_text("\n".join(lines) + "\n")
+    done = forked(command, songs / "songs.skops", f"fewer.{form}")
+    assert (done.returncode, done.stderr) == (0, "Warning: column 'key' is missing, and taken as missing values.\n")

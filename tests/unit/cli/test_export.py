@@ -7,21 +7,25 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from smtl import SMTLClassifier
-from smtl.datasets import read_csv
 from smtl.model import load_model, save_model
 
+NAMES = ["beat", "beat is missing", "key=major", "key=minor", "key=none, at all", "year"]
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "exporting.md"
 
 
 @pytest.fixture(scope="module")
-def truth(songs):
+def truth(songs, song_features):
     """Return the features of the songs, and what the model itself says of them."""
-    X = read_csv(songs / "songs.csv", labels=["calm", "sad"]).X
+    frame, features = song_features
     model = load_model(songs / "songs.skops")
-    return X, model.decision_function(X), model.predict(X)
+    assert model[0].get_feature_names_out().tolist() == features.columns.tolist() == NAMES
+    filled = features.fillna(model[0].parts_[0].mean).to_numpy()
+    np.testing.assert_allclose(model[0].unscaled(frame), filled, rtol=1e-12, atol=1e-12)
+    return features.to_numpy(), model.decision_function(frame), model.predict(frame)
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +45,14 @@ def use(output, **known):
     return known
 
 
-def test_a_process_writes_onnx_and_says_how_to_use_it(process, songs, truth, tmp_path, monkeypatch):
+def test_a_process_writes_onnx_and_says_how_to_use_it(forked, songs, truth, tmp_path, monkeypatch):
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
     (tmp_path / "songs.skops").write_bytes((songs / "songs.skops").read_bytes())
-    done = process("export", "songs.skops", "--to", "onnx")
+    done = forked("export", "songs.skops", "--to", "onnx")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Wrote songs.onnx.\n")
-    assert "Features:         beat, key=major, key=minor, key=none, at all, year\n" in done.stdout
+    assert f"Features:         {', '.join(NAMES)}\n" in done.stdout
     assert "One-hot:          key; key=major is 1 where key is major, else 0\n" in done.stdout
     X, scores, answers = truth
     monkeypatch.chdir(tmp_path)
@@ -98,7 +102,7 @@ def test_summary_for_programs(command, songs, form, tmp_path):
     found = json.loads(output)
     assert (found["out"], found["to"], found["bytes"]) == ("out.bin", form, (tmp_path / "out.bin").stat().st_size)
     assert (found["kind"], found["tasks"]) == ("multilabel", ["calm", "sad"])
-    assert found["features"] == ["beat", "key=major", "key=minor", "key=none, at all", "year"]
+    assert found["features"] == NAMES
 
 
 def test_tasks_with_rows_of_their_own(command, tmp_path):
@@ -113,7 +117,7 @@ def test_tasks_with_rows_of_their_own(command, tmp_path):
     code, output, _ = command("export", "model.skops", "--to", "json")
     assert code == 0
     assert "Tasks:            north, south; tasks\n" in output
-    scores = load_model("model.skops").decision_function(X[:1])[0]
+    scores = load_model("model.skops").decision_function(pd.DataFrame(X[:1], columns=["a", "b"]))[0]
     np.testing.assert_allclose(use(output, row=dict(zip("ab", X[0], strict=True)))["scores"], scores, rtol=0, atol=1e-5)
 
 
@@ -127,7 +131,7 @@ def test_errors_are_one_line(fails, songs, tmp_path, monkeypatch):
     assert "it is a directory" in fails("export", model, "--to", "json", "-o", tmp_path)
     assert "does not exist" in fails("export", model, "--to", "json", "-o", "nowhere/songs.json")
     (tmp_path / "songs.json").write_bytes(model.read_bytes())
-    assert "it is the model; choose another with -o." in fails("export", "songs.json", "--to", "json")
+    assert "it is read by this command; choose another with -o." in fails("export", "songs.json", "--to", "json")
     load_model(tmp_path / "songs.json")
     bare = SMTLClassifier(tol=1e-1).fit(np.eye(4), [0, 1, 0, 1])
     save_model(bare, tmp_path / "twins.skops", feature_names=["a", "b", "a", "c"])
@@ -138,13 +142,13 @@ def test_errors_are_one_line(fails, songs, tmp_path, monkeypatch):
 
 
 def test_a_full_disk_leaves_what_was_there(fails, songs, tmp_path, monkeypatch):
-    from smtl.model import archive
+    import smtl.whole_file
 
     def full(_):
         raise OSError(28, "No space left on device")
 
     (tmp_path / "old.json").write_bytes(b"old")
-    monkeypatch.setattr(archive.os, "fsync", full)
+    monkeypatch.setattr(smtl.whole_file.os, "fsync", full)
     error = fails("export", songs / "songs.skops", "--to", "json", "-o", "old.json")
     assert error == "Error: cannot write 'old.json': No space left on device.\n"
     assert (tmp_path / "old.json").read_bytes() == b"old"

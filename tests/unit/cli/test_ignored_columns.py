@@ -31,7 +31,14 @@ def test_the_commands_that_fit_tells_of_work(command, named, tmp_path):
     for line in told:
         code, _, error = command(*shlex.split(line)[1:])
         assert (code, error) == (0, "")
-    assert (tmp_path / "answers.csv").read_text().count("\n") == 201
+    # They are told for the rows of the test, which have all columns: the id among them, and the labels.
+    tested = (tmp_path / "named-test.csv").read_text().splitlines()
+    assert all("named-test.csv" in line for line in told[1:])
+    assert (tmp_path / "answers.csv").read_text().count("\n") == len(tested) == 51
+    assert [cell.strip('"') for cell in tested[0].split(",")] == ["id", "beat", "key", "year", "calm", "sad"]
+    ids = [line.partition(",")[0].strip('"') for line in tested[1:]]
+    assert len(set(ids)) == 50
+    assert set(ids) <= {row.partition(",")[0] for row in named[1:]}
 
 
 def test_data_without_the_ignored_column_do_as_well(command, songs, named):
@@ -64,6 +71,14 @@ def test_files_that_say_nothing_of_ignored_columns_load(command, named, songs, t
     assert command("evaluate", "old.skops", "named.csv", "--bootstrap", "0", "--ignore", "id")[0] == 0
     save_model(model, tmp_path / "python.skops", **names)
     assert command("evaluate", "python.skops", "named.csv", "--labels", "calm,sad", "--ignore", "id")[0] == 0
+    answers = [command("predict", name, "named.csv", "--ignore", "id") for name in ("python.skops", "named.skops")]
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 0
+    # A column that is missing is told of such a model as well.
+    rows = [line.split(",", 2)[2] for line in named]
+    (tmp_path / "fewer.csv").write_text("\n".join(rows) + "\n")
+    code, _, error = command("predict", "python.skops", "fewer.csv")
+    assert (code, error) == (0, "Warning: column 'beat' is missing, and taken as missing values.\n")
 
 
 def test_a_column_of_many_names_is_not_made_one_hot(command, tmp_path):
@@ -74,13 +89,23 @@ def test_a_column_of_many_names_is_not_made_one_hot(command, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["evaluate", "report", "predict"])
-def test_an_unknown_column_is_named_with_what_to_do(fails, songs, tmp_path, name):
+def test_an_unknown_column_is_named_and_passed_over(command, songs, tmp_path, name):
     lines = (songs / "songs.csv").read_text().splitlines()
-    (tmp_path / "ids.csv").write_text(
-        "\n".join([f"id,{lines[0]}", *(f"r{i},{line}" for i, line in enumerate(lines[1:]))])
-    )
-    line = fails(name, songs / "songs.skops", "ids.csv")
-    assert "model: 'id' is unknown. Columns that are no features: --ignore NAMES" in line
+    (tmp_path / "songs.csv").write_text("\n".join(lines) + "\n")
+    rows = [f"id,{lines[0]}", *(f"r{i},{line}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "ids.csv").write_text("\n".join(rows) + "\n")
+    code, expected, error = command(name, songs / "songs.skops", "songs.csv", "--json")
+    assert (code, error) == (0, "")
+    code, output, error = command(name, songs / "songs.skops", "ids.csv", "--json")
+    assert (code, error) == (0, "Note: column 'id' is not in the training data, and passed over.\n")
+    if name == "predict":
+        assert output == expected
+    else:
+        differ = {"data", "bytes"}
+        told, without = ({k: v for k, v in json.loads(text).items() if k not in differ} for text in (output, expected))
+        assert told == without
+    # Who says that it is no feature is not told.
+    assert command(name, songs / "songs.skops", "ids.csv", "--json", "--ignore", "id") == (0, output, "")
 
 
 @pytest.mark.parametrize("column", ["beat", "key"])

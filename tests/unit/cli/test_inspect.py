@@ -10,13 +10,16 @@ from smtl.datasets import load_dataset
 from smtl.model import load_model, save_model
 
 
-def test_a_process_prints_json(process, songs):
-    done = process("inspect", songs / "songs.skops", "--json", "--top", 2)
+def test_a_process_prints_json(forked, songs):
+    done = forked("inspect", songs / "songs.skops", "--json", "--top", 2)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     final = load_model(songs / "songs.skops")[-1]
-    names = ["beat", "key=major", "key=minor", "key=none, at all", "year"]
-    assert found["steps"] == ["SimpleImputer", "StandardScaler", "SMTLClassifierCV"]
+    names = ["beat", "beat is missing", "key=major", "key=minor", "key=none, at all", "year"]
+    assert found["steps"] == ["TableEncoder", "SMTLClassifierCV"]
+    columns = [(entry["column"], entry["read_as"], entry["features"]) for entry in found["columns"]]
+    assert columns == [("beat", "number", 2), ("key", "category", 3), ("year", "number", 1)]
+    assert found["n_features"] == len(names)
     assert (found["metric"], found["penalty"], found["gap"]) == ("f1", "l21", final.gap_)
     for task, weights in zip(found["tasks"], final.coef_, strict=True):
         order = np.argsort(-np.abs(weights))[:2]

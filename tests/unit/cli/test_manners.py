@@ -123,23 +123,23 @@ def test_progress_on_a_terminal_and_colour_if_wanted(songs, tmp_path):
 
 @pytest.mark.parametrize("moment", ["searching", "saving", "writing answers"])
 def test_an_interrupt_leaves_what_was_there(command, monkeypatch, songs, tmp_path, moment):
-    import smtl.estimators.cv
-    import smtl.model.archive
+    import smtl.estimators.candidates
     import smtl.model.predicting
+    import smtl.whole_file
 
     out = tmp_path / "out.csv"
     out.write_bytes(b"what was there")
     arguments = ("fit", songs / "songs.csv", "--labels", "calm,sad", *SEARCH, "-o", out)
     if moment == "searching":
-        whole = smtl.estimators.cv.search
+        whole = smtl.estimators.candidates.search
 
         def interrupted(*data, **options):
             yield next(whole(*data, **options))
             signal.raise_signal(signal.SIGINT)
 
-        monkeypatch.setattr(smtl.estimators.cv, "search", interrupted)
+        monkeypatch.setattr(smtl.estimators.candidates, "search", interrupted)
     elif moment == "saving":
-        monkeypatch.setattr(smtl.model.archive.os, "fsync", lambda _: signal.raise_signal(signal.SIGINT))
+        monkeypatch.setattr(smtl.whole_file.os, "fsync", lambda _: signal.raise_signal(signal.SIGINT))
     else:
         arguments = ("predict", songs / "songs.skops", songs / "songs.csv", "-o", out)
         whole_table = smtl.model.predicting.predict_table

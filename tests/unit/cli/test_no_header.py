@@ -30,7 +30,7 @@ def test_the_commands_that_fit_tells_of_work(command, plain, tmp_path):
     for line in told:
         code, _, error = command(*shlex.split(line)[1:])
         assert (code, error) == (0, ""), line
-    assert (tmp_path / "answers.csv").read_text().count("\n") == 81
+    assert (tmp_path / "answers.csv").read_text().count("\n") == 21
 
 
 def test_features_alone_and_with_a_label_that_is_passed_over(command, plain, tmp_path):
@@ -40,6 +40,4 @@ def test_features_alone_and_with_a_label_that_is_passed_over(command, plain, tmp
     assert command("predict", "plain.skops", "features.csv", "--no-header") == (0, expected, "")
     assert command("predict", "plain.skops", "plain.csv", *layout, "--labels", "4") == (0, expected, "")
     assert command("predict", "plain.skops", "plain.csv", *layout, "--ignore", "4") == (0, expected, "")
-    code, _, error = command("predict", "plain.skops", "plain.csv", *layout)
-    assert code == 1
-    assert "must have 4 columns of features, as the training data had, got 5 instead." in error
+    assert command("predict", "plain.skops", "plain.csv", *layout) == (0, expected, "")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from smtl.datasets import Dataset, read_csv, write_csv, write_svmlight
@@ -16,10 +17,10 @@ from tests.seeds import new_rng
 
 @pytest.fixture(scope="module")
 def truth(songs):
-    """Return the features of the songs, and what the model itself says of them."""
-    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    """Return the columns of the songs, as pandas reads them, and what the model itself says of them."""
+    frame = pd.read_csv(songs / "songs.csv")[["beat", "key", "year"]]
     model = load_model(songs / "songs.skops")
-    return data, model.predict(data.X), model.decision_function(data.X)
+    return frame, model.predict(frame), model.decision_function(frame)
 
 
 def rows_of(songs):
@@ -75,8 +76,10 @@ def test_formats_say_the_same_as_the_model(command, songs, truth, tmp_path):
 
 
 def test_inputs_of_all_kinds_are_matched_by_name(command, songs, truth, tmp_path):
-    data, answers, _ = truth
+    _, answers, _ = truth
     rows, model = rows_of(songs), songs / "songs.skops"
+    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
+    assert "key=minor" in data.feature_names
     write(tmp_path / "turned.csv", rows, ["sad", "year", "key", "beat"])
     write_csv(Dataset(data.X, data.Y, data.feature_names, data.label_names), tmp_path / "encoded.csv")
     (tmp_path / "rows.jsonl").write_text(
@@ -92,7 +95,12 @@ def test_inputs_of_all_kinds_are_matched_by_name(command, songs, truth, tmp_path
     columns = {"year": [int(r["year"]) for r in rows], "key": [r["key"] for r in rows]}
     columns["beat"] = [float(r["beat"]) if r["beat"] else None for r in rows]
     pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
-    for source in ("turned.csv", "encoded.csv", "rows.jsonl", "rows.parquet"):
+    (tmp_path / "rows.arff").write_text(
+        "@relation 'songs: -C 1'\n@attribute sad {0,1}\n@attribute year numeric\n@attribute beat numeric\n"
+        "@attribute key {minor,'none, at all',major}\n@data\n"
+        + "".join(f"{r['sad']},{r['year']},{r['beat'] or '?'},'{r['key']}'\n" for r in rows)
+    )
+    for source in ("turned.csv", "encoded.csv", "rows.jsonl", "rows.parquet", "rows.arff"):
         code, output, error = command("predict", model, source)
         assert (code, error) == (0, ""), source
         np.testing.assert_array_equal(read(output)[1], answers, err_msg=source)
@@ -115,18 +123,48 @@ def test_kept_columns_and_new_values(command, songs, tmp_path):
     )
 
 
-def test_wrong_columns_are_named(fails, songs, tmp_path):
-    rows, model = rows_of(songs)[:3], songs / "songs.skops"
+def test_one_hot_columns_must_be_one_hot(command, fails, songs, tmp_path):
+    model = songs / "songs.skops"
+    for name, cells in (("two", "0,2"), ("both", "1,1"), ("word", "0,yes")):
+        (tmp_path / f"{name}.csv").write_text(f"beat,year,key=major,key=minor\n0.5,1990,1,0\n0.5,1990,{cells}\n")
+    rule = "columns 'key=...' must be 0 and 1, with one 1 in a row, got "
+    assert f"{rule}other values in 'key=minor' instead" in fails("predict", model, "two.csv")
+    assert f"{rule}several in a row instead" in fails("predict", model, "both.csv")
+    assert "'key=minor' must hold numbers" in fails("predict", model, "word.csv")
+    (tmp_path / "new.csv").write_text("beat,year,key=lydian,key=minor\n0.5,1990,1,0\n0.5,1990,0,1\n")
+    code, _, error = command("predict", model, "new.csv")
+    assert code == 0
+    assert "column 'key' has values that the training data did not have, in 1 rows: 'lydian'" in error
+
+
+def test_wrong_columns_are_named(command, fails, songs, truth, tmp_path):
+    frame, answers, scores = truth
+    rows, model = rows_of(songs), songs / "songs.skops"
     for row in rows:
         row["baet"] = row["id"] = "1"
     write(tmp_path / "a.csv", rows, ["baet", "key", "year"])
     write(tmp_path / "b.csv", rows, ["id", "beat", "key", "year"])
-    line = fails("predict", model, "a.csv")
-    assert "'beat' is missing; 'baet' is unknown" in line
-    line = fails("predict", model, "b.csv")
-    assert "'id' is unknown" in line
-    assert "--ignore" in line
-    assert "missing" not in line
+    write(tmp_path / "c.csv", rows, ["baet", "id"])
+    # A column that is missing counts as missing values: the answers are those of the model itself.
+    code, output, error = command("predict", model, "a.csv", "--what", "scores")
+    assert code == 0
+    assert error == (
+        "Warning: column 'beat' is missing, and taken as missing values.\n"
+        "Note: column 'baet' is not in the training data, and passed over.\n"
+    )
+    without = load_model(model).decision_function(frame.assign(beat=np.nan))
+    np.testing.assert_allclose(read(output)[1], without, rtol=1e-9, atol=1e-12)
+    assert np.abs(without - scores).max() > 1e-3
+    line = fails("predict", model, "a.csv", "--strict")
+    assert "a.csv: the columns must be those of the training data, but column 'beat' is missing; column 'baet'" in line
+    # One that is unknown changes nothing.
+    for options in ((), ("--strict",)):
+        code, output, error = command("predict", model, "b.csv", *options)
+        assert (code, error) == (0, "Note: column 'id' is not in the training data, and passed over.\n")
+        np.testing.assert_array_equal(read(output)[1], answers)
+    assert command("predict", model, "b.csv", "--ignore", "id") == (0, output, "")
+    line = fails("predict", model, "c.csv")
+    assert "'beat', 'key', 'year' are missing; columns 'baet', 'id' are not in the training data" in line
 
 
 def test_models_of_tasks_with_their_own_rows(command, fails, tmp_path):
@@ -141,7 +179,8 @@ def test_models_of_tasks_with_their_own_rows(command, fails, tmp_path):
     assert code == 0
     table = list(csv.DictReader(io.StringIO(output)))
     assert [row["task"] for row in table] == tasks.tolist()
-    own = model[-1].decision_function(model[:-1].transform(X), tasks=tasks)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    own = model[-1].decision_function(model[:-1].transform(frame), tasks=tasks)
     np.testing.assert_allclose([float(row["score"]) for row in table], own, rtol=1e-9, atol=1e-12)
     assert [int(row["label"]) for row in table] == (own > 0).astype(int).tolist()
     # Without a column of tasks, all tasks answer.
@@ -165,6 +204,35 @@ def test_the_label_of_tasks_with_their_own_rows_is_passed_over(command, tmp_path
     code, output, error = command("predict", "model.skops", "sites.csv")
     assert (code, error) == (0, "")
     assert [row["task"] for row in csv.DictReader(io.StringIO(output))] == ["-", "s"] * 40
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_tasks_of_numbers_are_the_same_in_each_format(command, tmp_path, kind):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = new_rng()
+    x, site = rng.normal(size=80), np.tile([3, 7], 40)
+    lines = [f"{float(a)!r}, {s},{int(a > 0)}" for a, s in zip(x, site, strict=True)]
+    (tmp_path / "sites.csv").write_text("\n".join(["a,site,ill", *lines]) + "\n")
+    pq.write_table(pa.table({"a": x, "site": site.astype(kind)}), tmp_path / "sites.parquet")
+    options = ("--labels", "ill", "--task-column", "site", "--model", "linear", "--C", "auto", "--test-size", "0")
+    assert command("fit", "sites.csv", *options)[0] == 0
+    told = command("predict", "model.skops", "sites.csv", "--what", "both")
+    assert [row["task"] for row in csv.DictReader(io.StringIO(told[1]))] == ["3", "7"] * 40
+    assert command("predict", "model.skops", "sites.parquet", "--what", "both") == (0, told[1], "")
+
+
+def test_a_column_of_tasks_that_is_counted_from_the_end(command, tmp_path):
+    rng = new_rng()
+    lines = [f"{x!r},{int(x > 0)},{site}" for x in rng.normal(size=40).tolist() for site in ("north", "south")]
+    (tmp_path / "sites.csv").write_text("\n".join(lines) + "\n")
+    options = ("--no-header", "--labels", "1", "--task-column", "-1")
+    fit = ("--model", "linear", "--C", "auto", "--test-size", "0")
+    assert command("fit", "sites.csv", *options, *fit)[0] == 0
+    code, output, error = command("predict", "model.skops", "sites.csv", "--no-header")
+    assert (code, error) == (0, "")
+    assert [row["task"] for row in csv.DictReader(io.StringIO(output))] == ["north", "south"] * 40
 
 
 @pytest.mark.parametrize("text", ["NULL", "None", "n/a", "-"])
@@ -207,23 +275,28 @@ def test_errors_are_one_line(fails, songs, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("beat,key,year\n")
     (tmp_path / "other.skops").write_bytes(b"PK\x03\x04 another program's")
-    assert "word.csv, line 3: 'beat' must be a number, got 'fast' instead" in fails("predict", model, "word.csv")
-    assert "cut.csv, line 3: a row must have 3 cells, as the first has, got 2" in fails(
+    assert "word.csv, line 3, column 1: 'beat' must be a number, got 'fast' instead" in fails(
+        "predict", model, "word.csv"
+    )
+    assert "cut.csv, line 3, column 8: a row must have 3 cells, as the first has, got 2" in fails(
         "predict", model, "cut.csv", "-o", "out.csv"
     )
     assert not (tmp_path / "out.csv").exists()
-    assert "must be finite (or missing). Column 'beat' is not" in fails("predict", model, "inf.csv")
-    assert "must have rows" in fails("predict", model, "empty.csv")
+    assert "'beat' must hold finite numbers (or missing ones), got an infinite one" in fails(
+        "predict", model, "inf.csv"
+    )
+    assert "empty.csv: must have data, got an empty file instead" in fails("predict", model, "empty.csv")
     assert "must have rows below the header" in fails("predict", model, "header.csv")
     assert "must be a file or a named set" in fails("predict", model, "missing.csv")
     assert "got a directory instead" in fails("predict", model, tmp_path)
     assert "got no such file; smtl fit makes one" in fails("predict", "missing.skops", source)
     assert "a zip archive" in fails("predict", "other.skops", source)
     assert "got a directory instead" in fails("predict", tmp_path, source)
-    assert "it is the model or the data" in fails("predict", model, source, "-o", source, "--format", "csv")
+    assert "it is read by this command" in fails("predict", model, source, "-o", source, "--format", "csv")
     assert "-o must end in" in fails("predict", model, source, "-o", "out.txt", code=2)
     assert "Parquet cannot be printed" in fails("predict", model, source, "--format", "parquet", code=2)
-    assert "--what must be one of" in fails("predict", model, source, "--what", "all", code=2)
+    assert "--what must be one of" in fails("predict", model, source, "--what", "cuts", code=2)
+    assert "for the metric f1 has no probabilities, only scores" in fails("predict", model, source, "--what", "all")
     assert "--keep must name columns of the data" in fails("predict", model, source, "--keep", "nmae")
     assert list(tmp_path.glob(".*.part")) == []
 

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, f1_score
 
@@ -11,20 +12,20 @@ from smtl.datasets import read_csv
 from smtl.model import load_model
 
 
-def test_a_process_writes_the_page_and_says_what_scikit_learn_says(process, songs, tmp_path):
-    done = process("report", songs / "songs.skops", songs / "songs.csv", "-o", "songs.html", "--json")
+def test_a_process_writes_the_page_and_says_what_scikit_learn_says(forked, songs, tmp_path):
+    done = forked("report", songs / "songs.skops", songs / "songs.csv", "-o", "songs.html", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads(done.stdout)
     page = (tmp_path / "songs.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "<h1>songs on songs.csv</h1>" in page
     assert result["bytes"] == (tmp_path / "songs.html").stat().st_size
-    data = read_csv(songs / "songs.csv", labels=["calm", "sad"])
-    model = load_model(songs / "songs.skops")
-    scores = model.decision_function(data.X)
+    frame = pd.read_csv(songs / "songs.csv")
+    truth = frame[["calm", "sad"]].to_numpy()
+    scores = load_model(songs / "songs.skops").decision_function(frame)
     assert [task["name"] for task in result["tasks"]] == ["calm", "sad"]
-    assert [task["f1"] for task in result["tasks"]] == pytest.approx(f1_score(data.Y, scores > 0, average=None))
-    assert result["macro"]["average_precision"] == pytest.approx(average_precision_score(data.Y, scores))
+    assert [task["f1"] for task in result["tasks"]] == pytest.approx(f1_score(truth, scores > 0, average=None))
+    assert result["macro"]["average_precision"] == pytest.approx(average_precision_score(truth, scores))
     assert result["training_data"] is True
     assert "has learnt from 150 of the rows" in page
     assert list(tmp_path.glob(".*.part")) == []
@@ -62,14 +63,17 @@ def test_errors_are_one_line_and_leave_what_was_there(fails, songs, tmp_path):
         "report.pdf": "the name must end in .html or .htm",
     }.items():
         assert words in fails("report", model, source, "-o", out)
-    assert "it is the model or the data" in fails("report", "m.html", source, "-o", "m.html")
+    assert "it is read by this command" in fails("report", "m.html", source, "-o", "m.html")
     assert "smtl fit makes one" in fails("report", "missing.skops", source)
     assert "must be a file or a named set" in fails("report", model, "missing.csv")
-    assert "must be the features of the model" in fails("report", model, "digits")
+    line = fails("report", model, "digits")
+    missing = "columns 'beat', 'key', 'year' are missing"
+    assert f"digits: the columns must be those of the training data, but {missing}" in line
     assert "--id must name a column of the data, got 'name'" in fails("report", model, source, "--id", "name")
-    assert "--id goes with CSV" in fails("report", model, "digits", "--id", "name", code=2)
+    assert "--id goes with tables: CSV" in fails("report", model, "digits", "--id", "name", code=2)
     (tmp_path / "infinite.csv").write_text(source.read_text().replace("\n", "\ninf,major,1990,1,1\n", 1))
-    assert "got an infinite value in 'beat'" in fails("report", model, "infinite.csv")
+    line = fails("report", model, "infinite.csv")
+    assert "'beat' must hold finite numbers (or missing ones), got an infinite one" in line
     assert (tmp_path / "report.html").read_text() == "mine"
     assert list(tmp_path.glob(".*.part")) == []
 
@@ -82,13 +86,11 @@ def test_a_folder_without_permission(fails, songs, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
-def test_a_full_disk_leaves_the_old_page(process, songs, tmp_path):
-    import resource
-
+def test_a_full_disk_leaves_the_old_page(forked, songs, tmp_path):
     (tmp_path / "report.html").write_text("an old page")
-    done = process(
+    done = forked(
         *("report", songs / "songs.skops", songs / "songs.csv"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        file_size=4096,
     )
     assert done.returncode == 1, done.stdout
     assert done.stderr.splitlines()[-1].startswith("Error: cannot write 'report.html': File too large")

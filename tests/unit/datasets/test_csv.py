@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtl.datasets import Dataset, DatasetError, csv_cells, read, read_csv, write_csv
+from smtl.datasets import Dataset, DatasetError, read, read_csv, write_csv
+from smtl.tables import cells as table_cells
+from smtl.tables import inputs
 from tests.seeds import new_rng
 
 TABLE = "a,k,p,q\n1.5,x,1,0\n,y,0,1\n-2e3,x,true,False\n"
@@ -18,6 +20,12 @@ def make(folder, text, name="data.csv"):
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
+
+
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(inputs, "_HEAD", 100)
+    monkeypatch.setattr(table_cells, "_SMALLEST", 64)
+    monkeypatch.setattr(table_cells, "_LARGEST", 64)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +110,17 @@ def test_separators_and_lines_to_skip(tmp_path):
     assert read(make(tmp_path, "a\tlabel:b\n1\t0\n", "data.tsv")).X.tolist() == [[1]]
 
 
+def test_layouts_are_found(tmp_path):
+    path = make(tmp_path, "größe;k;label:b\n1,5;x,y;0\n-2;z;1\n".encode("cp1252"))
+    data = read_csv(path)
+    assert data.feature_names == ("größe", "k=x,y", "k=z")
+    np.testing.assert_array_equal(data.X, [[1.5, 1, 0], [-2, 0, 1]])
+    assert read_csv(path, encoding="latin-1", decimal=".", categorical=[0]).feature_names[0] == "größe=-2"
+    path = make(tmp_path, "größe;label:b\n1.5;0\n-2,0;1\n".encode("cp1252"))
+    with pytest.raises(DatasetError, match="line 3, column 1: 'größe' must be a number, got '-2,0' instead"):
+        read_csv(path, decimal=".")
+
+
 def test_nominal_columns_that_begin_with_a_number(tmp_path):
     path = make(tmp_path, "k,label:y\n1,0\nA,1\n")
     with pytest.raises(DatasetError, match=r"line 3, column 1: 'k' must be a number, got 'A' instead; .*categorical="):
@@ -124,10 +143,10 @@ def test_what_stands_for_a_missing_value(tmp_path, text):
 
 @pytest.mark.parametrize("n_missing", [0, 100])
 def test_numbers_below_something_else_are_no_nominal_column(tmp_path, monkeypatch, n_missing):
-    monkeypatch.setattr(csv_cells, "_CELLS", 64)  # the fault is told after its lines were forgotten
+    small_blocks(monkeypatch)
     rng = new_rng()
-    cells = ["oops", *(f"{value:.3f}" for value in rng.normal(size=300)), "oops"]
-    path = make(tmp_path, "b,k,label:y\n" + "1,,0\n" * n_missing + "".join(f"1,{cell},0\n" for cell in cells))
+    values = ["oops", *(f"{value:.3f}" for value in rng.normal(size=300)), "oops"]
+    path = make(tmp_path, "b,k,label:y\n" + "1,,0\n" * n_missing + "".join(f"1,{cell},0\n" for cell in values))
     line = 2 + n_missing
     with pytest.raises(DatasetError, match=rf"line {line}, column 3: 'k' must be a number, got 'oops' .*categorical="):
         read_csv(path)
@@ -153,7 +172,7 @@ def test_columns_to_leave_out(tmp_path):
 
 
 def test_a_late_first_value_decides(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_cells, "_CELLS", 64)
+    small_blocks(monkeypatch)
     n = 300  # rows of several batches
     path = make(tmp_path, "k,label:y\n" + ",0\n" * n + "b,1\na,0\n")
     data = read_csv(path)
@@ -165,14 +184,15 @@ def test_a_late_first_value_decides(tmp_path, monkeypatch):
 FAULTS = [
     ("a,label:y\n1,0\n1\n", 3, 2, "a row must have 2 cells, as the first has, got 1 instead"),
     ("a,label:y\n1,0\n1,0,5\n", 3, 5, "a row must have 2 cells, as the first has, got 3 instead"),
-    ("a,label:y\n1,0\nx,0\n1\n", 3, 1, "'a' must be a number, got 'x' instead"),
+    ("a,label:y\n1,0\nx,0\n1,1\n", 3, 1, "'a' must be a number, got 'x' instead"),
+    ("a,label:y\n1,0\nx,0\n1\n", 4, 2, "a row must have 2 cells"),  # the shape of all rows comes before their cells
     ("a,label:y\n1,0\n 1_0,0\n", 3, 2, "'a' must be a number, got '1_0' instead"),
     ("a,label:y\n1,0\n1,2\n", 3, 3, "'label:y' must be 0 or 1, got '2' instead"),
     ("a,label:y\n1,0\n1,no\nx,1\n", 3, 3, "'label:y' must be 0 or 1, got 'no' instead"),
     ('a,b,label:y\n1,"p\nq",0\n2,"p, q",7\n', 4, 10, "got '7' instead"),
     ('a,b,label:y\n1,"p\nq",5\n', 3, 4, "got '5' instead"),
-    ('a,label:y\n1,"0\n1,1\n', 2, None, "a row must be CSV, got a fault: unexpected end of data"),
-    ('a,label:y\n1,0\n1,"0"x\n', 3, None, "a row must be CSV, got a fault"),
+    ('a,label:y\n1,"0\n1,1\n', 2, 3, "a quote that begins a cell must end, got the end of the file before"),
+    ('a,label:y\n1,0\n1,"0"x\n', 3, 3, "a closing quote must be followed by the end of the cell, got more text"),
     ("a,label:y\n", 1, None, "must have rows below the header, got none"),
     ("\n\n", 2, None, "must have rows, got none"),
     ("a,a,label:y\n1,2,0\n", 1, None, "names of columns must differ, got 'a' twice"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smtl import datasets
-from smtl.datasets import Dataset, DatasetError, files, read, read_svmlight, write
+from smtl.datasets import Dataset, DatasetError, limits, read, read_svmlight, write
 from smtl.datasets.files import blocks, replacing, text_blocks
 
 ROWS = b"0,2 1:0.5 3:2\n1 2:1\n"
@@ -45,7 +45,7 @@ def test_a_stream_that_is_cut_short_or_damaged(tmp_path, pack):
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
 def test_a_bomb_is_stopped_and_the_limit_can_be_raised(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(files, "_FREE", 2**18)  # 64 MB as a rule
+    monkeypatch.setattr(limits, "_FREE_TEXT", 2**18)  # 64 MB as a rule
     path = tmp_path / "bomb.svm"
     content = pack(b"1 1:1\n" * 500_000)  # 3 MB
     assert len(content) < 10_000
@@ -68,7 +68,7 @@ def test_a_bomb_of_one_line(tmp_path):
 def test_a_limit_holds_for_plain_text_too(tmp_path):
     path = tmp_path / "data.svm"
     path.write_bytes(ROWS)
-    assert read(path, max_bytes=len(ROWS)).X.shape == (2, 3)
+    assert read(path, max_bytes=2 * len(ROWS)).X.shape == (2, 3)
     with pytest.raises(DatasetError, match="the text must have at most max_bytes=19 bytes, got more"):
         read(path, max_bytes=19)
 
@@ -131,9 +131,11 @@ def test_the_trap_works(tmp_path, monkeypatch):
     assert (tmp_path / "trap").exists()
 
 
-def test_utf_16_is_named(tmp_path):
+def test_utf_16_is_named_or_read(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,label:b\n1,0\n", encoding="utf-16")
+    assert read(path).X.tolist() == [[1]]
+    path = path.rename(tmp_path / "data.svm")
     with pytest.raises(DatasetError, match="got UTF-16 text instead, which is not read; save it as UTF-8"):
         read(path)
 

@@ -30,6 +30,12 @@ ARFF = b"% about\n@RELATION 'r'\n@attribute a real\n@attribute y {0,1}\n@data\n1
         ("a.tsv", b"a\tb\n1\t2\n", "csv"),
         ("a.data", b"a,b\n1,2\n", "csv"),
         ("a.data", b"a,b:c\n1,2\n", "csv"),
+        ("a.txt", b"a;b\n1,5;2\n", "csv"),
+        ("a.txt", b"a\tb\n1\t2\n", "csv"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "csv"),
+        ("a.jsonl", b'{"a": 1}\n', "jsonl"),
+        ("a.txt", b'{"a": 1}\n', "jsonl"),
+        ("a.xlsx", b"PK\x03\x04", "excel"),
         ("a.dat", b"PAR1....PAR1", "parquet"),
         ("a.dat", b"MATLAB 5.0 MAT-file", "matlab"),
     ],
@@ -68,6 +74,19 @@ def test_write_by_suffix(tmp_path, suffix, packed):
     np.testing.assert_array_equal(again.Y, data.Y)
     assert (again.feature_names, again.label_names, again.name) == (("a", "b"), ("p", "q"), "data")
     assert path.read_bytes()[:2] == {"": path.read_bytes()[:2], ".gz": b"\x1f\x8b", ".bz2": b"BZ"}[packed]
+
+
+def test_json_lines_and_excel(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"a": 0.5, "k": "x", "label:y": true}\n{"k": "z", "label:y": false}\n')
+    book = pytest.importorskip("openpyxl", reason="needs openpyxl").Workbook()
+    for row in (["a", "k", "label:y"], [0.5, "x", 1], [None, "z", 0]):
+        book.active.append(row)
+    book.save(tmp_path / "data.xlsx")
+    for data in (read(path), read(tmp_path / "data.xlsx")):
+        assert (data.feature_names, data.label_names) == (("a", "k=x", "k=z"), ("y",))
+        np.testing.assert_array_equal(data.X, [[0.5, 1, 0], [np.nan, 0, 1]])
+        np.testing.assert_array_equal(data.Y, [[1], [0]])
 
 
 def test_an_unknown_suffix(tmp_path):

@@ -103,12 +103,3 @@ def test_a_limit(tmp_path):
     with pytest.raises(DatasetError, match="the table must take at most max_bytes=1,000,000 bytes, got 1,600,000"):
         read_parquet(path, max_bytes=1_000_000)
     assert read_parquet(path).X.shape == (100_000, 1)
-
-
-def test_without_pyarrow(tmp_path, monkeypatch):
-    path = make(tmp_path)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        ImportError, match="read_parquet needs pyarrow, which is not installed; run pip install pyarrow"
-    ):
-        read_parquet(path, last=1)

@@ -107,6 +107,26 @@ def test_folds_that_leave_rows_out(drawn):
     np.testing.assert_allclose(scores, wanted, atol=1e-4)
 
 
+def test_folds_that_test_rows_twice_or_never(drawn):
+    X, Z, Y, _ = drawn
+    rows, tests = np.arange(120), [np.arange(60), np.arange(30, 90)]
+    folds = [(np.setdiff1d(rows, test), test) for test in tests]  # as many tests as rows, and not one of each
+    learner = KernelLearner()
+    scores = learner.held_out_scores(X, read_targets(X, Y), folds)
+    for fold, found in zip(folds, scores, strict=True):
+        np.testing.assert_allclose(found, centred_ridge(Z, Y, *fold, learner.gamma, learner.penalty), atol=1e-4)
+
+
+def test_few_rows_of_many_tasks(drawn):
+    X, Z, Y, folds = drawn
+    Y = np.tile(Y, (1, 10))  # rows are turned to the eigenvectors here, where tasks are few the weights
+    learner = KernelLearner()
+    scores = learner.held_out_scores(X, read_targets(X, Y), folds)
+    assert len(folds[0][1]) < len(module.LAMBDAS) * Y.shape[1]
+    for fold, found in zip(folds, scores, strict=True):
+        np.testing.assert_allclose(found, centred_ridge(Z, Y, *fold, learner.gamma, learner.penalty), atol=1e-4)
+
+
 def test_predictions_do_not_depend_on_the_block(drawn, monkeypatch):
     X, _, Y, folds = drawn
     learner = KernelLearner()

@@ -198,7 +198,24 @@ def test_bad_learners(learners, preset, words):
         make_learners(learners, preset, 0, None, own_rows=False)
 
 
-def test_without_lightgbm_boosting_is_scikit_learns(monkeypatch):
+@pytest.mark.parametrize("sparse", [False, True])
+def test_boosting_by_xgboost(monkeypatch, sparse):
+    pytest.importorskip("xgboost")
+    import smtl.ensemble.learners.boosting as module
+
+    monkeypatch.setattr(module, "find_spec", lambda name: True if name == "xgboost" else None)
+    rng = new_rng()
+    X = np.where(rng.random((300, 4)) < 0.7, rng.normal(size=(300, 4)), 0.0)
+    Y = (X[:, :3] > [0.2, -0.5, 0.0]).astype(int)
+    learner = module.BoostingLearner()
+    assert type(learner.estimator).__name__ == "XGBClassifier"
+    data = sp.csr_array(X) if sparse else X
+    learner.fit(data[:200], read_targets(X[:200], Y[:200]))
+    right = (learner.decision_function(data[200:]) > 0.0) == Y[200:]
+    assert right.mean() > 0.9  # each task is one threshold
+
+
+def test_without_either_library_boosting_is_scikit_learns(monkeypatch):
     import smtl.ensemble.learners.boosting as module
 
     monkeypatch.setattr(module, "find_spec", lambda _: None)

@@ -46,7 +46,7 @@ def objective(model, X, Y, C):
     """The objective of a fitted multi-label model, from its attributes alone."""
     metric, penalty = get_metric(model.metric), get_penalty(model.penalty, model.ridge)
     scores = X @ model.coef_.T + model.intercept_ + model.thresholds_
-    total = penalty.value(model.coef_.T)
+    total = penalty.value(model.coef_)
     for i in range(Y.shape[1]):
         delta, c = metric.oracle(scores[:, i], 2 * Y[:, i] - 1)
         total += C * (delta - scores[:, i] @ c)

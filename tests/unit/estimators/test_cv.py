@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
 from smtl import F2, L21, SMTLClassifier, SMTLClassifierCV, smtl_path
+from smtl.estimators.fitting import Formula
 from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import HeldOut, fold_problems
 from smtl.estimators.targets import read_targets
@@ -171,7 +172,7 @@ def test_the_best_cut_is_the_best_of_all(metric):
 def test_a_folds_cuts_have_not_seen_its_rows(multilabel, cv):
     X, Y = multilabel
     targets = read_targets(X, Y)
-    folds = fold_problems(X, targets, list(cv.split(X)), get_metric("auc"), get_penalty("l21"), with_intercept=True)
+    folds = fold_problems(X, targets, list(cv.split(X)), Formula(get_metric("auc"), get_penalty("l21")))
     held = HeldOut(targets, folds, [np.zeros((len(fold.test), 4)) for fold in folds])
     rows = np.concatenate([fold.test for fold in folds])
     for k, fold in enumerate(folds):
@@ -198,8 +199,8 @@ def test_scores_that_cannot_be_had_are_an_error(multilabel):
     y = Y[:, 0].astype(float)
     y[50:60] = np.nan
     assert np.isfinite(SMTLClassifierCV("auc", Cs=2, scoring="accuracy").fit(X, y).scores_).all()
-    with pytest.raises(ValueError, match="groups must be None unless cv is a splitter"):
-        SMTLClassifierCV("auc").fit(X, Y, groups=np.arange(200))
+    with pytest.raises(ValueError, match="groups must be None unless cv is a number of folds"):
+        SMTLClassifierCV("auc", cv=[(np.arange(100), np.arange(100, 200))]).fit(X, Y, groups=np.arange(200))
 
 
 def test_warnings_point_at_the_users_line(multilabel):
@@ -366,8 +367,10 @@ def test_the_final_model_is_a_classifier_with_that_C(multilabel):
     X, Y = multilabel
     model = SMTLClassifierCV("auc", Cs=5, cv=3).fit(X, Y)
     plain = SMTLClassifier("auc", C=model.C_, threshold=0.0).fit(X, Y)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
-    assert model.gap_ == plain.gap_ <= 1e-3
+    # It starts from the models of the folds, and ends elsewhere within the same gap.
+    assert max(model.gap_, plain.gap_) <= 1e-3
+    assert max(model.dual_bound_, plain.dual_bound_) <= min(model.objective_, plain.objective_)
+    assert np.corrcoef(model.coef_.ravel(), plain.coef_.ravel())[0, 1] > 0.95
     assert not model.partial_
     mean = clone(model).set_params(refit=False).fit(X, Y)
     assert mean.C_ == model.C_
@@ -571,11 +574,11 @@ def test_control_c_leaves_what_was_done(n_jobs):
         import os, signal, threading, time, warnings
         import numpy as np
         from smtl import SMTLClassifierCV
-        from smtl.estimators import cv
+        from smtl.estimators import candidates
         rng = np.random.default_rng({new_seed()})
         X = rng.standard_normal((4000, 40))
         Y = (X @ rng.standard_normal((40, 10)) + 3 * rng.standard_normal((4000, 10)) > 3).astype(int)
-        search, begun = cv.search, threading.Event()
+        search, begun = candidates.search, threading.Event()
 
         def watched(*arguments, **options):
             for point in search(*arguments, **options):
@@ -587,7 +590,7 @@ def test_control_c_leaves_what_was_done(n_jobs):
             time.sleep({new_rng().uniform(0.0, 0.3)})
             os.kill(os.getpid(), signal.SIGINT)
 
-        cv.search = watched
+        candidates.search = watched
         signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts with & ignores it
         threading.Thread(target=interrupt).start()
         with warnings.catch_warnings(record=True) as caught:
@@ -607,13 +610,13 @@ def test_control_c_leaves_what_was_done(n_jobs):
 
 
 def test_interrupted_before_anything_is_known(multilabel, monkeypatch):
-    from smtl.estimators import cv
+    from smtl.estimators import candidates
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(cv, "search", interrupted)
+    monkeypatch.setattr(candidates, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         SMTLClassifierCV().fit(*multilabel)
 

@@ -198,15 +198,15 @@ def test_wrong_data(data, change, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"metric": "f3"}, "metric must be one of 'auc', 'auc-labelling', 'error', 'f0.5', 'f1'"),
+        ({"metric": "f3"}, "metric must be one of 'ap', 'auc', 'auc-labelling', 'balanced-error', 'error'"),
         ({"metric": 3}, "or an instance of smtl.metrics.Metric, got 3 instead."),
         ({"penalty": "l12"}, "penalty must be one of 'l11', 'l21', 'ridge', 'trace'"),
-        ({"solver": "newton"}, "solver must be one of 'bundle', 'cutting-plane', 'paper', got 'newton' instead."),
+        ({"solver": "newton"}, "solver must be one of 'auto', 'bundle', 'cutting-plane', 'paper', got 'newton'"),
         ({"C": 0.0}, "C must be a positive number or 'auto', got 0.0 instead."),
         ({"C": "large"}, "C must be a positive number or 'auto', got 'large' instead."),
         ({"C": np.nan}, "C must be a positive number or 'auto', got nan instead."),
         ({"ridge": -1.0}, "ridge must be a finite number >= 0, got -1.0 instead."),
-        ({"threshold": "best"}, "'cardinality' or a number, got 'best' instead."),
+        ({"threshold": "best"}, "'recall>=0.9', 'top-2' or a number, got 'best' instead."),
         ({"tol": 0.0}, "tol must be a positive number, got 0.0 instead."),
         ({"max_iter": 0}, "max_iter must be a positive integer, got 0 instead."),
     ],

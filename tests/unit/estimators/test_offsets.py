@@ -25,7 +25,7 @@ def data():
 
 def objective(model, X, Y, offset):
     scores = model.decision_function(X, offset=offset) + model.thresholds_
-    total = get_penalty(model.penalty).value(model.coef_.T)
+    total = get_penalty(model.penalty).value(model.coef_)
     for y, s in zip(np.where(Y > 0, 1, -1).T, scores.reshape(len(scores), -1).T, strict=True):
         delta, c = get_metric(model.metric).oracle(s, y)
         total += model.C_ * (delta - s @ c)

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from smtl import SMTLClassifierCV
+from smtl.estimators.points import Point
 from smtl.estimators.racing import METRICS, PENALTIES, most_points, race
-from smtl.estimators.search import Point
 from tests.seeds import new_rng
 
 pytestmark = pytest.mark.filterwarnings("ignore:Task", "ignore:The best C")

@@ -26,7 +26,7 @@ def test_as_all_pairs_have_it(scores, positive):
     y[rng.random(len(s)) < 0.1] = 0
     y[ptr[:-1]], y[ptr[:-1] + 1] = 1, -1
     c, delta, value = np.zeros(len(s)), np.empty(3), np.empty(3)
-    pairwise_planes(s, y, ptr, c, delta, value)
+    pairwise_planes(s, y, np.empty(0), ptr, c, delta, value)
     for i in range(3):
         of_task = slice(ptr[i], ptr[i + 1])
         s_i, y_i, c_i = s[of_task], y[of_task], c[of_task]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from smtl.kernels.simplex_qp import maximise
+from smtl.kernels.simplex_qp import Face, Program, maximise
 from tests.seeds import new_rng
 
 
@@ -53,20 +53,8 @@ def solve(K, scale, linear, alpha, tol, max_iter=100_000):
     wide[:n, :n], weights[:n] = K, alpha
     factor = np.full((room, room), np.nan)
     active = np.full(room, -1)
-    n_active = maximise(
-        wide,
-        scale,
-        np.append(linear, [np.nan] * 3),
-        weights,
-        n,
-        tol,
-        max_iter,
-        work,
-        lift(K, scale),
-        factor,
-        active,
-        -1,
-    )
+    program = Program(wide, scale, np.append(linear, [np.nan] * 3), n, tol, max_iter)
+    n_active = maximise(program, Face(weights, lift(K, scale), factor, active), -1, work)
     assert np.isnan(weights[n:]).all()
     assert set(np.flatnonzero(weights[:n])) <= set(active[:n_active].tolist())
     return weights[:n], work[0, :n]
@@ -124,7 +112,8 @@ def test_a_call_that_goes_on_from_the_last_one():
         for _ in range(6):  # the same planes, other offsets and another scale
             size = 1.0 + np.abs(linear).max() + scale * np.abs(K).max()
             afresh, _ = solve(K, scale, linear, alpha, tol=1e-9 * size)
-            n_active = maximise(K, scale, linear, alpha, n, 1e-9 * size, 100_000, work, t, factor, active, n_active)
+            program = Program(K, scale, linear, n, 1e-9 * size, 100_000)
+            n_active = maximise(program, Face(alpha, t, factor, active), n_active, work)
             np.testing.assert_allclose(
                 objective(K, scale, linear, alpha), objective(K, scale, linear, afresh), atol=1e-7 * size
             )

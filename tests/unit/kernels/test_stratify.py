@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from smtl.kernels.stratify import iterative_folds, neediest, positive_rows
+from smtl.kernels.stratify import iterative_folds, neediest
 from tests.seeds import new_rng
 
 
@@ -196,12 +196,3 @@ def test_neediest():
         assert neediest(first, second, tie) == equals[int(3 * tie)]
         assert neediest(first, np.arange(6.0), tie) == 5
         assert neediest(np.arange(6.0)[::-1].copy(), second, tie) == 0
-
-
-def test_positive_rows():
-    rng = new_rng()
-    Y = draw(rng, 40, 6)
-    rows, start = positive_rows(Y)
-    for i in range(6):
-        np.testing.assert_array_equal(rows[start[i] : start[i + 1]], np.flatnonzero(Y[:, i] > 0))
-    assert start[6] == len(rows)

@@ -11,7 +11,12 @@ from smtl.metrics import (
     AUC,
     F1,
     F2,
+    MCC,
+    NDCG,
+    PRBEP,
     AUCLabelling,
+    AveragePrecision,
+    BalancedError,
     ContingencyMetric,
     Error,
     FBeta,
@@ -20,15 +25,19 @@ from smtl.metrics import (
     Jaccard,
     Log,
     Metric,
+    PartialAUC,
     PointwiseMetric,
+    PrecisionAtK,
     get_metric,
     metric_names,
 )
 from smtl.testing import check_metric
 
 NAMES = {
+    "ap": AveragePrecision,
     "auc": AUC,
     "auc-labelling": AUCLabelling,
+    "balanced-error": BalancedError,
     "error": Error,
     "f0.5": FHalf,
     "f1": F1,
@@ -36,6 +45,11 @@ NAMES = {
     "gmean": GMean,
     "jaccard": Jaccard,
     "log": Log,
+    "mcc": MCC,
+    "ndcg": NDCG,
+    "pauc": PartialAUC,
+    "prbep": PRBEP,
+    "precision@k": PrecisionAtK,
 }
 
 
@@ -223,7 +237,7 @@ def test_shipped_metrics_are_defined_on_every_task(name):
         get_metric(name).check_task(n_pos, n_neg)
 
 
-@pytest.mark.parametrize("name", ["f1", "f2", "f0.5", "jaccard", "gmean", "error"])
+@pytest.mark.parametrize("name", ["f1", "f2", "f0.5", "jaccard", "gmean", "error", "balanced-error", "mcc"])
 def test_functions_of_the_answers_say_so(name):
     """Also where a class between them and the base has set nothing but the formula."""
     assert get_metric(name).judges_answers

@@ -5,13 +5,38 @@ import pytest
 from scipy.special import expit
 from sklearn import metrics as sk
 
-from smtl.metrics import AUC, F1, F2, AUCLabelling, Error, FBeta, FHalf, GMean, Jaccard, Log
+from smtl.metrics import (
+    AUC,
+    F1,
+    F2,
+    MCC,
+    NDCG,
+    PRBEP,
+    AUCLabelling,
+    AveragePrecision,
+    BalancedError,
+    Error,
+    FBeta,
+    FHalf,
+    GMean,
+    Jaccard,
+    Log,
+    PartialAUC,
+    PrecisionAtK,
+)
 from tests.seeds import new_rng
 
 
 def gmean(y, answer):
     recall, specificity = np.mean(answer[y > 0] > 0), np.mean(answer[y < 0] < 0)
     return np.sqrt(recall * specificity)
+
+
+def top_of_all_orders(k, y, s):
+    """The mean of many orders of equal scores, drawn by chance."""
+    rng = np.random.default_rng(0)
+    orders = [np.lexsort((rng.random(len(s)), -s))[:k] for _ in range(4000)]
+    return np.mean([np.mean(y[order] > 0) for order in orders])
 
 
 def fbeta(beta):
@@ -27,11 +52,16 @@ OF_ANSWERS = [
     (Jaccard(), lambda y, answer: sk.jaccard_score(y, answer, zero_division=0.0)),
     (Error(), sk.accuracy_score),
     (GMean(), gmean),
+    (BalancedError(), sk.balanced_accuracy_score),
+    (MCC(), sk.matthews_corrcoef),
 ]
 OF_SCORES = [
     (AUC(), sk.roc_auc_score),
     (AUCLabelling(), sk.roc_auc_score),
     (Log(), lambda y, s: -sk.log_loss(y, expit(s))),
+    (AveragePrecision(), sk.average_precision_score),
+    (NDCG(), lambda y, s: sk.ndcg_score([y > 0], [s])),
+    *((PartialAUC(b), lambda y, s, b=b: sk.roc_auc_score(y, s, max_fpr=b)) for b in (0.05, 0.1, 0.3, 0.77, 1.0)),
 ]
 
 
@@ -85,3 +115,42 @@ def test_score_without_one_of_the_classes():
 def test_log_score_of_large_margins_is_finite():
     assert Log().score([1, -1], [-1e6, -1e6]) == pytest.approx(-5e5)
     assert Log().score([1, -1], [1e6, -1e6]) == 0.0
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_precision_of_the_top(k):
+    rng = new_rng()
+    for _ in range(4):
+        y, s = draw(rng)
+        wanted = pytest.approx(top_of_all_orders(k, y, s), abs=0.05)  # six standard errors
+        assert PrecisionAtK(k).score(y, s) == wanted
+        spread = s + 1e-6 * rng.random(len(s))
+        assert PrecisionAtK(k).score(y, spread) == pytest.approx(np.mean(y[np.argsort(-spread)[:k]] > 0))
+        P = np.sum(y > 0)
+        recall, precision = (
+            score(y > 0, spread >= np.sort(spread)[-P]) for score in (sk.recall_score, sk.precision_score)
+        )
+        assert PRBEP().score(y, spread) == pytest.approx(precision)
+        assert recall == pytest.approx(precision)
+
+
+@pytest.mark.parametrize("metric", [AveragePrecision(), NDCG(), PartialAUC(), PRBEP()], ids=repr)
+def test_ranking_scores_without_a_positive(metric):
+    assert np.isnan(metric.score([-1, -1], [1.0, -1.0]))
+    assert np.isnan(metric.score([], []))
+
+
+@pytest.mark.parametrize(
+    ("metric", "reference"),
+    [
+        (AveragePrecision(), sk.average_precision_score),
+        (PartialAUC(0.3), lambda y, s, sample_weight: sk.roc_auc_score(y, s, max_fpr=0.3, sample_weight=sample_weight)),
+    ],
+    ids=["ap", "pauc"],
+)
+def test_weighted_scores_of_rankings(metric, reference):
+    rng = new_rng()
+    for _ in range(30):
+        y, s = draw(rng)
+        weights = rng.uniform(0.1, 3.0, len(y))
+        assert metric.score(y, s, weights) == pytest.approx(reference(y, s, sample_weight=weights), abs=1e-9)

@@ -13,7 +13,7 @@ from smtl.ensemble.boosted_trees import BoostedTrees
 from smtl.ensemble.forest_arrays import check_nodes, forest_of, packed_forest
 from smtl.ensemble.learners.forest import ForestLearner
 from smtl.ensemble.presets import PRESETS
-from smtl.model import ModelError, load_model, save_model
+from smtl.model import ModelError, load_model, persistence, save_model
 
 X, Y = make_multilabel_classification(120, n_features=8, n_classes=3, random_state=0)
 X = X + np.random.default_rng(0).normal(size=X.shape)
@@ -60,18 +60,29 @@ def test_packed_trees_answer_as_those_they_were_made_of(data):
     )
 
 
-@pytest.mark.parametrize("library", ["sklearn", "lightgbm"])
+@pytest.mark.parametrize("library", ["sklearn", "lightgbm", "xgboost"])
 @pytest.mark.parametrize("data", [X, HOLES, np.where(X > 2.0, X, 0.0)])
 def test_boosted_trees_as_arrays(library, data):
     if library == "lightgbm":
         model = pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=15, verbose=-1, n_jobs=1)
+    elif library == "xgboost":
+        model = pytest.importorskip("xgboost").XGBClassifier(n_estimators=15, n_jobs=1)
     else:
         model = HistGradientBoostingClassifier(max_iter=15)
     model.fit(data, Y[:, 0])
     other = np.where(np.random.default_rng(7).random(X.shape) < 0.1, 0.0, data)
     odds = BoostedTrees(model).decision_function(other)
-    np.testing.assert_allclose(1.0 / (1.0 + np.exp(-odds)), model.predict_proba(other)[:, 1], rtol=1e-12)
+    np.testing.assert_allclose(
+        1.0 / (1.0 + np.exp(-odds)), model.predict_proba(other)[:, 1], rtol=1e-5 if library == "xgboost" else 1e-12
+    )
     np.testing.assert_array_equal(BoostedTrees(model).decision_function(sp.csr_array(other)), odds)
+
+
+def test_boosted_trees_of_xgboost_on_sparse_features():
+    model = pytest.importorskip("xgboost").XGBClassifier(n_estimators=15, n_jobs=1)
+    data = sp.csr_array(np.where(X > 0.5, X, 0.0))
+    odds = BoostedTrees(model.fit(data, Y[:, 0]), sparse=True).decision_function(data)
+    np.testing.assert_allclose(1.0 / (1.0 + np.exp(-odds)), model.predict_proba(data)[:, 1], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +126,12 @@ def test_a_file_with_made_up_trees_is_refused(forest, tmp_path, monkeypatch, key
         return {**kept, "_forest": {**kept["_forest"], key: change(kept["_forest"][key])}}
 
     monkeypatch.setattr(ForestLearner, "__getstate__", hostile)
+    with pytest.raises(ModelError, match="cannot be saved: "):
+        save_model(forest, tmp_path / "m.skops")
+    monkeypatch.setattr(persistence, "_check_whole", lambda model, metadata: None)
+    monkeypatch.setattr(persistence, "_built", lambda content: None)
     save_model(forest, tmp_path / "m.skops")
+    monkeypatch.undo()
     with pytest.raises(ModelError, match="cannot be used: ValueError"):
         load_model(tmp_path / "m.skops")
 

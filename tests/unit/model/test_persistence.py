@@ -22,12 +22,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, SplineTransformer, StandardScaler
 
 from smtl import FBeta, SMTLClassifier, SMTLClassifierCV, Trace
 from smtl.datasets import Dataset
 from smtl.metrics import F1, metric_names
-from smtl.model import ModelError, archive, load_model, model_metadata, persistence, save_model
+from smtl.model import ModelError, load_model, model_metadata, persistence, save_model
 from smtl.model.report import write_report
 from smtl.penalties import penalty_names
 from tests.seeds import new_rng
@@ -95,8 +95,8 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     for model, words in {
         SMTLClassifier(OwnMetric()): "saved: SMTLClassifier has metric=OwnMetric\\(\\) of type OwnMetric",
         make_pipeline(
-            PolynomialFeatures(1), SMTLClassifier()
-        ): "saved: it holds .*PolynomialFeatures.* may have Simple",
+            SplineTransformer(3), SMTLClassifier()
+        ): "saved: it holds .*SplineTransformer.* may have smtl's TableEncoder",
         SMTLClassifier(random_state=np.random.RandomState(0)): r"saved: SMTLClassifier has random_state=RandomState\(.*"
         r"call set_params\(random_state=0\) on it before you save",
         SMTLClassifierCV(
@@ -169,8 +169,9 @@ def test_every_cut_and_every_changed_byte_is_found(good, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from smtl import whole_file
 from smtl.model import archive
-archive.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+whole_file.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 archive.write_whole(b"new" * 100000, Path(sys.argv[1]))
 """
 
@@ -192,7 +193,7 @@ def test_an_error_while_saving_leaves_the_old_file_and_nothing_else(good, tmp_pa
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(archive.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         save_model(load_model(good), path)
     assert path.read_bytes() == b"old"

@@ -47,7 +47,8 @@ def test_ridge_must_not_be_negative(ridge):
 @pytest.mark.parametrize("got", ["l12", None, L21, ["l21"]])
 def test_unknown_names_list_the_known_ones(got):
     known = ", ".join(map(repr, penalty_names()))
-    text = f"penalty must be one of {known} or an instance of smtl.penalties.Penalty, got {got!r} instead."
+    near = "; did you mean 'l21'?" if got == "l12" else "."
+    text = f"penalty must be one of {known} or an instance of smtl.penalties.Penalty, got {got!r} instead{near}"
     with pytest.raises(ValueError, match=re.escape(text)):
         get_penalty(got)
 

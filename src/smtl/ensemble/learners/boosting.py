@@ -1,4 +1,4 @@
-"""Gradient boosting of trees: LightGBM where it is installed, otherwise scikit-learn's."""
+"""Gradient boosting of trees: LightGBM where it is installed, else XGBoost, else scikit-learn's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from smtl.ensemble.boosted_trees import BoostedTrees
 from smtl.ensemble.learners.base import Float, Rows
@@ -35,6 +36,7 @@ class BoostingLearner(WrappedLearner):
     """
 
     name = "boosting"
+    takes_labels_together = False
 
     def __init__(self, *, random_state: int = 0, n_jobs: int | None = None) -> None:
         super().__init__(boosted_trees(n_jobs), random_state=random_state, n_jobs=n_jobs)
@@ -46,7 +48,8 @@ class BoostingLearner(WrappedLearner):
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
         super().fit(X, targets)
         # The same arrays before and after a model is saved, whichever library has grown the trees.
-        self._models = [None if model is None else BoostedTrees(model) for model in self._models]
+        sparse = sp.issparse(X)
+        self._models = [None if model is None else BoostedTrees(model, sparse=sparse) for model in self._models]
 
     def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
         return np.clip(super().decision_function(X, task), -LIMIT, LIMIT)
@@ -67,13 +70,25 @@ def boosted_trees(n_jobs: int | None) -> Any:
 
     Examples
     --------
-    >>> type(boosted_trees(1)).__name__ in ("LGBMClassifier", "HistGradientBoostingClassifier")
+    >>> type(boosted_trees(1)).__name__ in ("LGBMClassifier", "XGBClassifier", "HistGradientBoostingClassifier")
     True
     """
     if find_spec("lightgbm") is not None:
         from lightgbm import LGBMClassifier
 
         return LGBMClassifier(n_estimators=N_TREES, n_jobs=n_jobs or 1, verbose=-1)
+    if find_spec("xgboost") is not None:
+        from xgboost import XGBClassifier
+
+        # Depth and step of the other two's defaults.
+        return XGBClassifier(
+            n_estimators=N_TREES,
+            max_leaves=31,
+            max_depth=0,
+            grow_policy="lossguide",
+            learning_rate=0.1,
+            n_jobs=n_jobs or 1,
+        )
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=N_TREES, early_stopping=False)

@@ -2,8 +2,8 @@ r"""Kernel ridge regression with Gaussian kernels: all tasks, all penalties and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.linalg import eigh
@@ -18,6 +18,9 @@ from smtl.estimators.threads import threads
 from smtl.metrics import AUC
 
 __all__ = ["KernelLearner", "Ridge", "ridge_of"]
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 N_LANDMARKS = 600  # at most
 WIDTHS = (0.25, 1.0, 4.0)  # gamma times the median squared distance
@@ -141,8 +144,8 @@ class KernelLearner(Learner):
         for width in WIDTHS:
             gamma = width / max(median, np.finfo(np.float64).tiny)
             by_penalty = self._all_penalties(self._map(X, gamma)[0], targets, folds)
-            for penalty, scores in zip(LAMBDAS, by_penalty, strict=True):
-                value = _mean_auc(scores, targets, folds)
+            values = self._each(lambda scores: _mean_auc(scores, targets, folds), by_penalty)
+            for penalty, scores, value in zip(LAMBDAS, by_penalty, values, strict=True):
                 if value > best:
                     best, chosen, self.gamma, self.penalty = value, scores, gamma, float(penalty)
         if not chosen:  # no fold has a task with both classes
@@ -169,9 +172,13 @@ class KernelLearner(Learner):
 
     def _kernel(self, X: Float, gamma: float) -> Iterator[tuple[int, Float]]:
         """Yield blocks of the kernel between rows and landmarks, each with the number of its first row."""
+        for rows in self._blocks(len(X)):
+            yield rows.start, rbf_kernel(X[rows], self.landmarks, gamma=gamma)
+
+    def _blocks(self, n: int) -> list[slice]:
+        """Return the rows of each block of the kernel."""
         step = max(1, BLOCK // len(self.landmarks))
-        for at in range(0, len(X), step):
-            yield at, rbf_kernel(X[at : at + step], self.landmarks, gamma=gamma)
+        return [slice(at, min(at + step, n)) for at in range(0, n, step)]
 
     def _map(self, X: Float, gamma: float) -> tuple[Float, Float]:
         """Return the rows' coordinates in the space of the landmarks, and the matrix that makes them of the kernel."""
@@ -179,37 +186,62 @@ class KernelLearner(Learner):
         kept = values > 1e-10 * values[-1]
         M = U[:, kept] / np.sqrt(values[kept])
         Z = np.empty((len(X), M.shape[1]))
-        for at, K in self._kernel(X, gamma):
-            Z[at : at + len(K)] = K @ M
+
+        def fill(rows: slice) -> None:
+            np.matmul(rbf_kernel(X[rows], self.landmarks, gamma=gamma), M, out=Z[rows])
+
+        self._each(fill, self._blocks(len(X)))
         return Z, M
+
+    def _each(self, work: Callable[[A], B], of: Sequence[A]) -> list[B]:
+        """Return what ``work`` makes of each, side by side."""
+        with threads(self.n_jobs) as (executor, _):
+            return list(map(work, of) if executor is None else executor.map(work, of))
 
     def _all_penalties(self, Z: Float, targets: Targets, folds: Splits) -> list[list[Float]]:
         """Return the held-out scores for each penalty, a list of one a fold."""
-        gram, total = Z.T @ Z, Z.sum(axis=0)
+        moments = self._training_moments(Z, folds)
 
-        def scores_of(split: tuple[Rows, Rows]) -> list[Float]:
-            train, test = split
-            T = Z[test]
-            if len(train) + len(test) == len(Z):  # the rest of the rows: one product of few rows is enough
-                ridge = ridge_of(gram - T.T @ T, total - T.sum(axis=0), len(train))
-            else:
-                ridge = _ridge(Z[train])
+        def scores_of(k: int) -> list[Float]:
+            train, test = folds[k]
+            ridge = ridge_of(*moments[k], len(train))
             Y = _zero_one(targets.Y[train])
             b = Y.mean(axis=0)
             target = np.zeros((len(Z), Y.shape[1]))
             target[train] = Y - b
             # Targets are centred, so that the features need not be.
-            products, T = ridge.V.T @ (Z.T @ target), (T - ridge.mean) @ ridge.V
-            return [b + T @ (products / (ridge.eigenvalues + penalty)[:, None]) for penalty in LAMBDAS]
+            products = ridge.V.T @ (Z.T @ target)
+            shrunk = [products / (ridge.eigenvalues + penalty)[:, None] for penalty in LAMBDAS]
+            # Of few rows the rows are turned, of many the weights: whichever is less.
+            T, mean = Z[test], ridge.mean
+            if len(test) < len(shrunk) * Y.shape[1]:
+                T, mean = T @ ridge.V, mean @ ridge.V
+            else:
+                shrunk = [ridge.V @ weights for weights in shrunk]
+            return [T @ weights + (b - mean @ weights) for weights in shrunk]
 
-        with threads(self.n_jobs) as (executor, _):
-            found = list(map(scores_of, folds) if executor is None else executor.map(scores_of, folds))
+        found = self._each(scores_of, range(len(folds)))
         return [list(by_fold) for by_fold in zip(*found, strict=True)]
+
+    def _training_moments(self, Z: Float, folds: Splits) -> list[tuple[Float, Float]]:
+        """Return the Gram matrix and the sum of each fold's training rows."""
+        if any(len(train) + len(test) != len(Z) for train, test in folds):
+            return self._each(lambda split: _moments(Z[split[0]]), folds)
+        # The rest of the rows: one product of few rows is enough.
+        tested = self._each(lambda split: _moments(Z[split[1]]), folds)
+        n_tests = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(Z))
+        if (n_tests == 1).all():
+            gram, total = _sum_of(tested)
+        else:
+            gram, total = _moments(Z)
+        return [(gram - of_test, total - sum_of_test) for of_test, sum_of_test in tested]
 
     def _filled(self, Z: Float, Y: Any, train: Rows) -> tuple[Float, Float]:
         """Return weights and intercepts of the regression on what is labelled of the training rows."""
         Z = Z if len(train) == len(Z) else Z[train]
-        ridge, missing = _ridge(Z), Y[train] == 0
+        gram, total = _sum_of(self._each(lambda rows: _moments(Z[rows]), self._blocks(len(Z))))
+        ridge = ridge_of(gram, total, len(Z))
+        missing = Y[train] == 0
         target = _zero_one(Y[train])
         for _ in range(N_FILLS if missing.any() else 1):
             b = target.mean(axis=0)
@@ -219,8 +251,14 @@ class KernelLearner(Learner):
         return coef, intercept
 
 
-def _ridge(Z: Float) -> Ridge:
-    return ridge_of(Z.T @ Z, Z.sum(axis=0), len(Z))
+def _moments(Z: Float) -> tuple[Float, Float]:
+    """Return the Gram matrix and the sum of rows."""
+    return Z.T @ Z, Z.sum(axis=0)
+
+
+def _sum_of(moments: list[tuple[Float, Float]]) -> tuple[Float, Float]:
+    """Return the Gram matrix and the sum of rows from those of parts of them."""
+    return sum(gram for gram, _ in moments), sum(total for _, total in moments)  # type: ignore[return-value]
 
 
 def _landmarks(n: int, seed: int) -> Rows:

@@ -9,15 +9,16 @@ import numpy as np
 
 from smtl.ensemble.learners.base import Float, Learner, Rows, Splits
 from smtl.ensemble.learners.features import Features
-from smtl.estimators.classifier import natural_C
+from smtl.estimators.fitting import Formula, Solving, fit_linear, natural_C, problem_of
 from smtl.estimators.held_out import own_scores
+from smtl.estimators.points import Point
 from smtl.estimators.scoring import TaskScorer
-from smtl.estimators.search import Data, Point, search
+from smtl.estimators.search import Data, Scoring, search
 from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
 from smtl.metrics import F1, Log
 from smtl.penalties import get_penalty
-from smtl.solvers import Problem, grid_of_Cs, solve
+from smtl.solvers import grid_of_Cs
 
 __all__ = ["LinearLearner"]
 
@@ -80,8 +81,9 @@ class LinearLearner(Learner):
             return [np.zeros((len(test), *shape)) for _, test in folds]
         best: Point | None = None
         some = self._some_of(folds, n_rows)
+        part, labels, splits = _only_rows_of(some, X, targets) if some is not folds else (X, targets, folds)
         for number, penalty in enumerate(self.penalties):
-            for point in self._path(X, targets, some, number, self._grid(X, targets, penalty)):
+            for point in self._path(part, labels, splits, number, self._grid(X, targets, penalty)):
                 if best is None or point.mean > best.mean:
                     best, self.penalty, self.C = point, penalty, point.C
         assert best is not None
@@ -93,23 +95,10 @@ class LinearLearner(Learner):
 
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
         X = self._features.fit_transform(X)
-        fitted = targets.learnable()
-        self.coef = np.zeros((len(targets.names), X.shape[1]))
-        self.intercept = targets.constants()
-        if len(fitted) == 0:
-            return
-        with threads(self.n_jobs) as (executor, n_threads):
-            problem = Problem(
-                targets.tasks(X, fitted),
-                Log(),
-                get_penalty(self.penalty, 0.0),
-                self.C,
-                with_intercept=True,
-                executor=executor,
-                n_threads=n_threads,
-            )
-            best = solve(problem, tol=FINAL_TOL, max_iter=FINAL_ITER, warn=False).certificate
-        self.coef[fitted], self.intercept[fitted] = best.W.T, best.intercept
+        formula, solving = Formula(Log(), get_penalty(self.penalty, 0.0)), Solving(tol=FINAL_TOL, max_iter=FINAL_ITER)
+        with threads(self.n_jobs) as threading:
+            model = fit_linear(X, targets, formula, self.C, solving, threading=threading, warn=False)
+        self.coef, self.intercept = model.coef, model.intercept
 
     def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
         X = self._features.transform(X)
@@ -127,9 +116,7 @@ class LinearLearner(Learner):
     def _grid(self, X: Any, targets: Targets, penalty: str) -> Float:
         """Return the values of C to try."""
         n_rows = len(targets.Y)
-        problem = Problem(
-            targets.tasks(X, targets.learnable()), Log(), get_penalty(penalty, 0.0), 1.0, with_intercept=True
-        )
+        problem = problem_of(X, targets, Formula(Log(), get_penalty(penalty, 0.0)))
         # The critical C of all rows is smaller than that of a part of them by the share of the part.
         return grid_of_Cs(N_CS, natural_C(problem, X) * max(1.0, n_rows / N_CHOOSING))
 
@@ -140,21 +127,21 @@ class LinearLearner(Learner):
             for point in search(
                 Data(X, None, targets, folds),
                 number,
-                Log(),
-                get_penalty(self.penalties[number] if len(Cs) > 1 else self.penalty, 0.0),
+                Formula(Log(), get_penalty(self.penalties[number] if len(Cs) > 1 else self.penalty, 0.0)),
                 Cs,
-                scorer=TaskScorer(Log()),
-                threshold=0.0,
-                target=F1(),
-                cut_later=True,
-                with_intercept=True,
-                executor=executor,
-                solver="bundle",
-                tol=TOL,
-                max_iter=MAX_ITER,
+                Scoring(TaskScorer(Log()), threshold=0.0, target=F1(), cut_later=True),
+                Solving(tol=TOL, max_iter=MAX_ITER),
+                executor,
             ):
                 yield point
                 falls = falls + 1 if point.mean < last else 0
                 last = point.mean
                 if falls == 2:
                     return
+
+
+def _only_rows_of(folds: Splits, X: Any, targets: Targets) -> tuple[Any, Targets, Splits]:
+    """Return the rows that are in any of the folds, their labels, and the folds by their new numbers."""
+    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    renumbered = [(np.searchsorted(rows, train), np.searchsorted(rows, test)) for train, test in folds]
+    return X[rows], targets.part(rows), renumbered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,8 @@ class WrappedLearner(Learner):
     array([False,  True])
     """
 
+    takes_labels_together: ClassVar[bool] = True  # if the classifier does
+
     def __init__(self, estimator: Any, *, random_state: int = 0, n_jobs: int | None = None) -> None:
         super().__init__(random_state=random_state, n_jobs=n_jobs)
         self.estimator = estimator
@@ -58,7 +60,8 @@ class WrappedLearner(Learner):
         self._features = Features(scale=fills, dense=reduces, random_state=self.random_state)
         X, Y = self._features.fit_transform(X), targets.Y
         self._constants = targets.constants()
-        self._joint = Y.shape[1] > 1 and bool(tags.classifier_tags.multi_label) and bool(Y.all())
+        together = self.takes_labels_together and bool(tags.classifier_tags.multi_label)
+        self._joint = together and Y.shape[1] > 1 and bool(Y.all())
         if self._joint:
             self._models = [self._copy().fit(X, (Y > 0).astype(np.int64))]
             return

@@ -18,15 +18,16 @@ from smtl.model.matching import arranged
 from smtl.model.report.figures import details, measured
 from smtl.model.report.page import report_page
 from smtl.model.report.words import mapping
-from smtl.model.scores import classifier_of, task_scores
+from smtl.model.scores import classifier_of, encoder_of, takes_frames, task_scores
 from smtl.model.training import by_position, check_finite, targets_for, without_columns
+from smtl.tables.data import as_dataset
 
 __all__ = ["write_report"]
 
 
 def write_report(
     model: Any,
-    data: Dataset,
+    data: Dataset | tuple[Any, Any],
     path: str | PathLike[str],
     *,
     metadata: Mapping[str, Any] | None = None,
@@ -43,8 +44,9 @@ def write_report(
     ----------
     model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
         A fitted model. A pipeline's steps before the classifier must keep the features as they are, as scalers do.
-    data : Dataset
-        Rows with labels, whose columns are matched with the model's by name, or by position if it has none.
+    data : Dataset, or pair of X and y
+        Rows with labels, whose columns are matched with the model's by name, or by position if it has none. Or
+        features, a data frame for example, and labels as `fit` takes them.
     path : path-like
         The page; it takes its place only once it is whole.
     metadata : mapping, optional
@@ -82,8 +84,10 @@ def write_report(
     ['calm', 'sad']
     """
     known = {**_known(model), **(metadata or {})}
+    data = as_dataset(*data) if isinstance(data, tuple) else data
     coef = getattr(classifier_of(model), "coef_", None)
-    if coef is not None and coef.shape[1] != len(known["features"]):
+    by_columns = encoder_of(model) is not None or takes_frames(model)
+    if not by_columns and coef is not None and coef.shape[1] != len(known["features"]):
         raise ValueError(
             f"the classifier must have a weight for each of the {len(known['features'])} features, got "
             f"{coef.shape[1]} instead; steps before it must keep the features as they are."
@@ -95,7 +99,7 @@ def write_report(
     tell("Scoring the rows")
     data = without_columns(data, ignored, missing="ignore")
     check_finite(data)
-    X = arranged(data, known["features"], known["named_features"])
+    X = arranged(data, known["features"], known["named_features"], encoder_of(model))
     truth = targets_for(data, known["tasks"], classifier_of(model))
     if data.label_names is not None and by_position(data.label_names, known["tasks"], classifier_of(model)):
         known["tasks"] = list(data.label_names)

@@ -12,9 +12,10 @@ from sklearn.metrics import average_precision_score
 from smtl.estimators.targets import Targets
 from smtl.model.evaluation import evaluate
 from smtl.model.explain import features_used
+from smtl.model.report.conditions import condition
 from smtl.model.report.cuts import bins, cut_points
 from smtl.model.report.mistakes import explained, surest
-from smtl.model.scores import answers_of, classifier_of
+from smtl.model.scores import answers_of, classifier_of, names_inside
 
 __all__ = ["MOST_TASKS", "details", "measured", "most_cuts"]
 
@@ -70,7 +71,7 @@ def measured(model: Any, names: Sequence[str], kind: str, truth: Targets, scores
     >>> found["tasks"][0]["average_precision"], found["macro"]["f1"]
     (1.0, 1.0)
     """
-    result = evaluate(truth, scores, answers_of(scores, kind), draws=0)
+    result = evaluate(truth, scores, answers_of(scores, classifier_of(model)), draws=0)
     final = classifier_of(model)
     used = features_used(final.coef_) if hasattr(final, "coef_") else None
     known = []
@@ -150,7 +151,7 @@ def details(
     """
     n_pos, _ = truth.counts()
     chosen = np.sort(np.argsort(-n_pos, kind="stable")[:MOST_TASKS]).tolist()
-    answers = answers_of(scores, metadata["kind"])
+    answers = answers_of(scores, classifier_of(model))
     tasks = []
     for done, i in enumerate(chosen, 1):
         tell(f"Task {done:,} of {len(chosen):,}")
@@ -164,10 +165,11 @@ def details(
             for kind, wrong in surest(y, s, yes, _MISTAKES).items():
                 tasks[-1][kind] = [(int(rows[k]), float(s[k])) for k in wrong]
     tell("Looking into the mistakes")
-    features = _explain(tasks, model, X, row_names)
+    features, inside = _explain(tasks, model, X, row_names), names_inside(model, metadata["features"])
     return {
         "tasks": tasks,
-        "features": [metadata["features"][j] for j in features],
+        "condition": condition(classifier_of(model), chosen),
+        "features": [inside[j] for j in features],
         "multiclass": metadata["kind"] == "multiclass",
     }
 
@@ -180,8 +182,9 @@ def _packed(points: dict[str, Any]) -> dict[str, Any]:
 
 def _probabilities(model: Any, scores: Float, i: int) -> Float | None:
     final = classifier_of(model)
-    probability = getattr(final._metric(), "probability", None)
-    return None if probability is None else np.asarray(probability(scores + final.thresholds_[i]))
+    if not hasattr(final, "predict_proba"):
+        return None
+    return np.asarray(final.yes_probability(scores, np.full(len(scores), i)))
 
 
 def _explain(tasks: list[dict[str, Any]], model: Any, X: Any, row_names: Sequence[str] | None) -> list[int]:

@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 
-from smtl.model.scores import classifier_of, columns_in_order
+from smtl.model.scores import classifier_of, columns_in_order, inside, some_rows
 
 __all__ = ["explained", "surest"]
 
@@ -88,10 +87,10 @@ def explained(
         return [([], None) for _ in cells]
     rows = np.unique([row for row, _ in cells]).astype(np.intp)
     place = {row: k for k, row in enumerate(rows.tolist())}
-    Z = X[rows]
-    if len(rows) and isinstance(model, Pipeline) and len(model.steps) > 1:
+    Z = some_rows(X, rows)
+    if len(rows):
         with columns_in_order():
-            Z = model[:-1].transform(Z)
+            Z = inside(model, Z)
     found: list[tuple[list[tuple[int, float]], float | None]] = []
     for row, task in cells:
         values = Z[[place[row]]]

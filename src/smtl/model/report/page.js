@@ -215,6 +215,27 @@ const mistakes = () => {
 // The cut-off.
 const slider = $("cut");
 const box = $("cut-number");
+
+// What the model's cuts were to keep, and whether it holds at this one, on these data.
+const tellCondition = (m) => {
+  const wanted = data.condition;
+  $("condition").hidden = !wanted || task.positives === 0;
+  if (!wanted || task.positives === 0) return;
+  let [text, kept] = ["", ""];
+  if (wanted.measure) {
+    const reached = m[wanted.measure];
+    kept = reached >= wanted.floor ? "yes" : "no";
+    text = `The model's cut is to keep ${wanted.measure} \u2265 ${wanted.floor} on new rows. Here it is ${figure(reached)}: ${kept === "yes" ? "kept" : "not kept"}.`;
+  } else if (wanted.costs) {
+    const [miss, falseAlarm] = wanted.costs[data.tasks.findIndex((one) => one.number === task.number)];
+    const total = m.fn * miss + m.fp * falseAlarm;
+    text = `A miss costs ${brief(miss)}, a false alarm ${brief(falseAlarm)}. Here they cost ${brief(total / task.rows)} a row, in the mean.`;
+  } else {
+    text = `The model's answers follow the rule ${wanted.rows} for all labels of a row; figures here are those of this cut alone.`;
+  }
+  $("condition").textContent = text;
+  $("condition").dataset.kept = kept;
+};
 const show = () => {
   const m = measures(place);
   const cut = asked ?? cutAt(place);
@@ -227,6 +248,7 @@ const show = () => {
   for (const key of ["tp", "fp", "fn", "tn"]) $(key).textContent = count(m[key]);
   const told = `${count(m.tp + m.fp)} of ${count(task.rows)} rows have a score above ${shown(cut)} and are answered yes.`;
   $("at-cut").textContent = told;
+  tellCondition(m);
   slider.setAttribute("aria-valuetext", `${cut}: precision ${figure(m.precision)}, recall ${figure(m.recall)}, F1 ${figure(m.f1)}`);
   for (const move of moving) move(m, cut);
 };

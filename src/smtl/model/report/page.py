@@ -11,7 +11,7 @@ from smtl.model.report.heat_map import heat_map
 from smtl.model.report.learners import importance, learners
 from smtl.model.report.record import record
 from smtl.model.report.words import NOTHING, figure, summary
-from smtl.model.scores import classifier_of
+from smtl.model.scores import classifier_of, names_inside
 
 __all__ = ["report_page"]
 
@@ -89,7 +89,7 @@ def report_page(
 def _inside(model: Any, metadata: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return the section about what the model is made of: weights, or learners."""
     if hasattr(classifier_of(model), "coef_"):
-        return "weights", "Weights", heat_map(model, metadata["features"], metadata["tasks"])
+        return "weights", "Weights", heat_map(model, names_inside(model, metadata["features"]), metadata["tasks"])
     names = [task["name"] for task in found["tasks"]]
     return "learners", "Learners and features", learners(classifier_of(model)) + importance(found["importance"], names)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -78,9 +79,29 @@ def record(model: Any, metadata: Mapping[str, Any]) -> str:
         "Training data": list(_facts(mapping(metadata.get("data")), _DATA)),
         "Versions": list(_facts(mapping(metadata.get("versions")), {})),
     }
-    return "".join(
+    return _columns(metadata.get("table")) + "".join(
         f"<h3>{heading}</h3>\n{pages.definitions(facts, 'facts')}" for heading, facts in parts.items() if facts
     )
+
+
+def _columns(columns: Any) -> str:
+    """Return what became of the columns of a table."""
+    if not isinstance(columns, list) or not columns:
+        return ""
+    entries = [mapping(entry) for entry in columns]
+    rows = "".join(
+        f'<tr><th scope="row" class="w">{escape(str(entry.get("column")))}</th>'
+        f'<td class="w">{escape(str(entry.get("read_as")))}</td><td>{_text(entry.get("features"))}</td>'
+        f'<td class="w">{escape(str(entry.get("why")))}</td></tr>\n'
+        for entry in entries
+    )
+    titles = ("Column", "Read as", "Features", "Why")
+    heads = "".join(
+        f'<th scope="col" data-c="{c}"{"" if c == 2 else " class=w"}>{title}</th>' for c, title in enumerate(titles)
+    )
+    inside = f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>"
+    caption = "What each column of the table was read as, and how many features were made of it."
+    return pages.framed_table("columns", caption, inside, long=len(entries) > 30)
 
 
 def _facts(values: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,114 @@
+"""How the site is built: `python -m sphinx -W docs docs/_build`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import shutil
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+from sphinx_gallery.sorting import FileNameSortKey
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+HERE = Path(__file__).resolve().parent
+
+project, author, copyright = "smtl", "the smtl developers", "the smtl developers"
+release = version = version_of("smtl")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "results", "gallery/**/*.md5"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+# Docstrings that are inherited from scikit-learn refer to pages of its own; the changelog links as from the root.
+suppress_warnings = ["config.cache", "ref.ref", "myst.xref_missing"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "smtl"
+html_static_path = ["images"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": FileNameSortKey,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "min_reported_time": 1e9,
+}
+
+# The packages with public names, and what each is about.
+PACKAGES = {
+    "smtl.estimators": "Linear models",
+    "smtl.ensemble": "The ensemble",
+    "smtl.metrics": "What to train on, and what to be judged by",
+    "smtl.penalties": "What ties the tasks together",
+    "smtl.tables": "Columns of a table as features",
+    "smtl.model": "Models in files",
+    "smtl.model.report": "A page about a model",
+    "smtl.model_selection": "Folds for several labels",
+    "smtl.dask": "Data past one machine, or past its memory",
+    "smtl.plotting": "Pictures",
+    "smtl.datasets": "Data from files and by name",
+    "smtl.experiments": "Studies that compare methods",
+    "smtl.baselines": "Methods to compare with",
+    "smtl.solvers": "The training problem and its solvers",
+    "smtl.tasks": "The data as a solver sees them",
+    "smtl.testing": "Whether your own parts keep the rules",
+}
+
+
+def write_api_pages() -> None:
+    """Write the API reference: a page a package, with every name of its ``__all__``."""
+    folder = HERE / "api"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    pages = []
+    for package, about in PACKAGES.items():
+        module = importlib.import_module(package)
+        names = [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
+        title = f"``{package}``: {about}"
+        lines = [title, "=" * len(title), "", f".. currentmodule:: {package}", ""]
+        lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", "", *(f"   {n}" for n in names)]
+        (folder / f"{package}.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        pages.append(package)
+    index = [
+        "API reference",
+        "=============",
+        "",
+        "Every public name, by where it is.",
+        "Those that are in ``smtl.__all__`` can be imported from ``smtl``, too.",
+        "",
+        ".. toctree::",
+    ]
+    index += ["   :maxdepth: 1", "", *(f"   {page}" for page in pages)]
+    (folder / "index.rst").write_text("\n".join(index) + "\n", encoding="utf-8")
+
+
+write_api_pages()

@@ -1,0 +1,189 @@
+"""Rows on a Dask cluster: pure tasks over partitions, and nothing else.
+
+There are no actors, no collectives, no data that are bound to a worker. What a task needs is in its arguments, so that
+Dask itself computes again what a lost worker held: from the collection's own graph, which goes back to the source. The
+driver holds the weights, and waits with an eye on the cluster: where nothing can come any more, it says so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from smtl.dask.waiting import results
+from smtl.metrics.spreading import Round, Scored, added
+from smtl.parts.part import Part, Sums, Where, answered, check_mark, marked, scored, slopes
+from smtl.parts.raw import Raw, Reading, encoded
+from smtl.parts.rows import Pass, Rows, sum_of
+
+__all__ = ["ClusterRows"]
+
+SUMMED_AT_ONCE = 8  # parts, in the tree of sums
+OVERHEAD = 1.5e8  # of a pass, in multiplications: about 0.1 s for tasks and their messages
+KEPT_SHARE = 0.4  # of the workers' memory that parts may take, for them to be kept instead of read in every pass
+
+
+class ClusterRows(Rows):
+    """Rows on a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    raws : list of Delayed
+        The partitions, each a `Raw`.
+    n_bytes : float or None
+        Bytes of all features; None where that is not known before they are read.
+    patience : float
+        Seconds to wait for workers, or for the scheduler, when there are none.
+    """
+
+    overhead = OVERHEAD
+
+    def __init__(self, client: Any, raws: Sequence[Any], n_bytes: float | None, patience: float) -> None:
+        self.client, self.raws, self.patience = client, list(raws), patience
+        self.n_parts, self.n_bytes = len(self.raws), n_bytes
+        self.parts: list[Any] = []
+        self.marks: list[int | None] = [None] * self.n_parts
+
+    def each_raw(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
+        return self.results(self.apply(function, self.raws, [common] * self.n_parts))
+
+    def prepare(self, reading: Reading) -> None:  # noqa: D102
+        width = 4 if reading.dtype.__name__ == "float32" else 8
+        n_bytes = max(self.n_bytes or 0.0, width * float(reading.n_entries))
+        lazy = self.lazy(_prepared, self.raws, [(reading,)] * self.n_parts)
+        memory = sum(worker["memory_limit"] or float("inf") for worker in _workers(self.client).values())
+        self.parts = self.compute(lazy) if n_bytes <= KEPT_SHARE * memory else lazy
+        self.marks = self.results(self.apply(_mark, self.parts, [()] * self.n_parts))
+
+    def each(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
+        arguments = [(mark, function, common) for mark in self.marks]
+        return self.results(self.apply(_on_part, self.parts, arguments))
+
+    def begin(self, where: Where) -> Pass:  # noqa: D102
+        return _PassOnCluster(self, where)
+
+    def lazy(self, function: Callable[..., Any], handles: Sequence[Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
+        """Return a Delayed a handle, each of a Delayed and further arguments."""
+        from dask import delayed
+
+        call = delayed(function, pure=False)
+        return [call(handle, *rest) for handle, rest in zip(handles, arguments, strict=True)]
+
+    def compute(self, lazy: Sequence[Any]) -> list[Any]:
+        """Return a future a Delayed."""
+        with _large_graphs_are_fine():
+            return list(self.client.compute(list(lazy)))
+
+    def apply(self, function: Callable[..., Any], handles: Sequence[Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
+        """Return futures of ``function(handle, *arguments)``; handles are futures, or what has to be read again."""
+        if handles and hasattr(handles[0], "dask"):
+            return self.compute(self.lazy(function, handles, arguments))
+        columns = list(zip(*arguments, strict=True)) if arguments and arguments[0] else []
+        with _large_graphs_are_fine():
+            return self.client.map(function, handles, *columns, pure=False, key=f"smtl-{function.__name__}")
+
+    def results(self, futures: Sequence[Any]) -> list[Any]:
+        """Return the results of futures, in bounded time if the cluster is gone."""
+        return results(self.client, futures, self.patience)
+
+    def shared(self, value: Any) -> Any:
+        """Return a future of a value, so that it goes to each worker once.
+
+        It is the result of a task and no scattered data: where a worker that has it is lost, it is made again.
+        """
+        with _large_graphs_are_fine():
+            return self.client.submit(_itself, value, pure=False, key=None)
+
+    def total(self, futures: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+        """Return the sum of the results of futures, added up where they are, a few at a time."""
+        level = list(futures)
+        while len(level) > 1:
+            groups = [level[k : k + SUMMED_AT_ONCE] for k in range(0, len(level), SUMMED_AT_ONCE)]
+            level = self.client.map(add, groups, pure=False, key=f"smtl-{add.__name__}")
+        return self.results(level)[0]
+
+
+class _PassOnCluster(Pass):
+    """A pass whose scores, and whatever else is kept, stay with the workers."""
+
+    def __init__(self, rows: ClusterRows, where: Where) -> None:
+        self.rows, self.where = rows, rows.shared(where)
+        self.states: list[Any] = []
+
+    def _round(self, todo: Round) -> list[Any]:
+        """Return futures of what the parts send."""
+        rows, common = self.rows, self.rows.shared(todo._replace(own=None))
+        own = [None] * rows.n_parts if todo.own is None else list(todo.own)
+        if self.states:
+            self.states = rows.apply(_later, self.states, [(common, mine) for mine in own])
+        else:
+            arguments = [(mark, self.where, common, mine) for mark, mine in zip(rows.marks, own, strict=True)]
+            self.states = rows.apply(_first, rows.parts, arguments)
+        return list(rows.apply(_sent, self.states, [()] * rows.n_parts))
+
+    def answer(self, todo: Round) -> Any:
+        sent = self._round(todo)
+        return self.rows.total(sent, added) if todo.summed else self.rows.results(sent)
+
+    def sums(self, todo: Round) -> Sums:
+        rows, common = self.rows, self.rows.shared(todo._replace(own=None))
+        own = [None] * rows.n_parts if todo.own is None else list(todo.own)
+        states = self.states or [None] * rows.n_parts
+        arguments = [
+            (mark, self.where, state, common, mine) for mark, state, mine in zip(rows.marks, states, own, strict=True)
+        ]
+        total: Sums = rows.total(rows.apply(_last, rows.parts, arguments), sum_of)
+        self.states = []
+        return total
+
+
+def _prepared(raw: Raw, reading: Reading) -> Part:
+    return marked(*encoded(raw, reading), raw.number)
+
+
+def _mark(part: Part) -> int:
+    return part.mark
+
+
+def _on_part(part: Part, mark: int | None, function: Callable[..., Any], common: tuple[Any, ...]) -> Any:
+    check_mark(part, mark)
+    return function(part, *common)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _first(part: Part, mark: int | None, where: Where, todo: Round, own: Any) -> tuple[Scored, Any]:
+    check_mark(part, mark)
+    return answered(scored(part, where), todo, own)
+
+
+def _later(state: tuple[Scored, Any], todo: Round, own: Any) -> tuple[Scored, Any]:
+    return answered(state[0], todo, own)
+
+
+def _sent(state: tuple[Scored, Any]) -> Any:
+    return state[1]
+
+
+def _last(part: Part, mark: int | None, where: Where, state: tuple[Scored, Any] | None, todo: Round, own: Any) -> Sums:
+    check_mark(part, mark)
+    after, sent = answered(scored(part, where) if state is None else state[0], todo, own)
+    return slopes(part, where, after.kept, sent or ())
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    return dict(client.scheduler_info(n_workers=-1)["workers"])
+
+
+@contextmanager
+def _large_graphs_are_fine() -> Iterator[None]:
+    """Silence the advice to scatter what is large: scattered data are lost with the worker that has them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        yield

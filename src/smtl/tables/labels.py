@@ -1,0 +1,173 @@
+"""Labels of a table in every usual form: a yes/no column each, tags in one cell, or one class a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from smtl.datasets.errors import shown
+from smtl.tables.label_cells import column_of, listed, plain_cells, sorted_texts
+from smtl.tables.label_form import LabelForm
+from smtl.tables.tags import read_tags, writing_of
+from smtl.tables.values import MISSING
+from smtl.tables.yes_no import yes_no_of
+
+__all__ = ["MISSING", "LabelForm", "find_labels"]
+
+
+def find_labels(
+    table: pa.Table,
+    *,
+    labels: Sequence[str] | None = None,
+    prefix: str | None = None,
+    last: int | None = None,
+    class_column: str | None = None,
+    tags: str | None = None,
+    tag_separator: str | None = None,
+    yes: str | Mapping[str, str] | None = None,
+) -> LabelForm:
+    """Find out how the labels of a table are written.
+
+    Exactly one of `labels`, `prefix`, `last`, `class_column` and `tags` is given.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    labels : list of str, optional
+        Yes/no columns.
+    prefix : str, optional
+        What the names of yes/no columns begin with.
+    last : int, optional
+        How many columns at the end are yes/no columns.
+    class_column : str, optional
+        A column with one class a row.
+    tags : str, optional
+        A column with several tags in a cell.
+    tag_separator : str, optional
+        What stands between tags; by default it is found.
+    yes : str or dict, optional
+        The value that is yes in all columns, or in each column that is a key.
+
+    Returns
+    -------
+    LabelForm
+        The form, which reads and writes such labels.
+
+    Raises
+    ------
+    ValueError
+        If the columns are not there, or are no labels.
+
+    Examples
+    --------
+    >>> table = pa.table({"size": [1.5, 2.5, 3.5], "species": ["cat", "dog", "cat"], "seen": [["a"], [], ["a", "b"]]})
+    >>> find_labels(table, class_column="species").read(table)
+    array(['cat', 'dog', 'cat'], dtype=object)
+    >>> find_labels(table, tags="seen").read(table)
+    array([[1, 0],
+           [0, 0],
+           [1, 1]], dtype=int8)
+    """
+    given = {"labels": labels, "prefix": prefix, "last": last, "class_column": class_column, "tags": tags}
+    chosen = [name for name, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        got = " and ".join(chosen) or "none"
+        raise ValueError(f"labels must be given by one of {', '.join(given)}, got {got} instead.")
+    if tag_separator is not None and tags is None:
+        raise ValueError(f"tag_separator goes with tags, got {chosen[0]} instead.")
+    if yes is not None and (tags is not None or class_column is not None):
+        raise ValueError(f"yes goes with yes/no columns, got {chosen[0]} instead.")
+    if class_column is not None:
+        return _find_classes(table, class_column)
+    if tags is not None:
+        return _find_tags(table, tags, tag_separator)
+    return _find_columns(table, *_chosen_columns(table, labels, prefix, last), yes)
+
+
+def _chosen_columns(
+    table: pa.Table, labels: Sequence[str] | None, prefix: str | None, last: int | None
+) -> tuple[list[str], list[str]]:
+    """Return the yes/no columns, and the names of their labels."""
+    if last is not None:
+        if isinstance(last, bool) or not isinstance(last, int) or not 0 < last <= table.num_columns:
+            raise ValueError(
+                f"last must be from 1 to the number of columns, {table.num_columns}, got {last!r} instead."
+            )
+        columns = table.column_names[-last:]
+    elif prefix is not None:
+        columns = [name for name in table.column_names if name.startswith(prefix)]
+        if not columns:
+            known = listed(table.column_names, 20)
+            raise ValueError(f"a column must begin with {shown(prefix)}, got none instead; there are: {known}.")
+        names = [name.removeprefix(prefix) for name in columns]
+        return columns, names if all(names) else columns
+    else:
+        if isinstance(labels, str) or not labels or not all(isinstance(name, str) for name in labels):
+            raise ValueError(f"labels must be a list of names of columns, got {shown(labels)} instead.")
+        columns = list(labels)
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"label columns must differ, got {listed(columns)} instead; name each once.")
+    return columns, columns
+
+
+def _find_columns(table: pa.Table, columns: list[str], names: list[str], yes: Any) -> LabelForm:
+    """Return the form of yes/no columns."""
+    of_column = dict(yes) if isinstance(yes, Mapping) else dict.fromkeys(columns, yes)
+    for name in of_column:
+        if name not in columns:
+            raise ValueError(f"yes must be of label columns, got {shown(name)} instead; they are {listed(columns)}.")
+    found = [yes_no_of(name, plain_cells(table, name), of_column.get(name)) for name in columns]
+    return LabelForm(
+        "columns",
+        tuple(columns),
+        tuple(names),
+        yes=tuple(one.yes for one in found),
+        no=tuple(one.no for one in found),
+        rows=table.num_rows,
+        counts=tuple(one.n_yes for one in found),
+        missing=tuple(one.n_missing for one in found),
+        guessed=tuple(name for name, one in zip(columns, found, strict=True) if one.guessed),
+    )
+
+
+def _find_tags(table: pa.Table, name: str, separator: str | None) -> LabelForm:
+    """Return the form of a column of tags."""
+    column = column_of(table, name)
+    writing = writing_of(column, name, separator)
+    found = read_tags(column, name, writing)
+    if not found.tags:
+        raise ValueError(f"the column {shown(name)} must have tags, got empty cells only; name another column.")
+    names = sorted_texts(found.tags)
+    counts = dict(zip(found.tags, found.counts(), strict=True))
+    return LabelForm(
+        "tags",
+        (name,),
+        names,
+        cells=writing.cells,
+        separator=writing.separator,
+        rows=table.num_rows,
+        counts=tuple(counts[tag] for tag in names),
+        missing=(int((~found.known).sum()),),
+    )
+
+
+def _find_classes(table: pa.Table, name: str) -> LabelForm:
+    """Return the form of a column of classes."""
+    cells = plain_cells(table, name)
+    counts: dict[str, int] = {}
+    for text, count in zip(cells.texts, cells.counts.tolist(), strict=True):
+        if text is not None and text not in MISSING:
+            counts[text] = counts.get(text, 0) + count
+    if len(counts) < 2:
+        raise ValueError(
+            f"the class column {shown(name)} must have two classes or more, got {listed(list(counts)) or 'none'} "
+            "instead; name another column."
+        )
+    names = sorted_texts(counts)
+    missing = table.num_rows - sum(counts.values())
+    return LabelForm(
+        "class", (name,), names, rows=table.num_rows, counts=tuple(counts[text] for text in names), missing=(missing,)
+    )

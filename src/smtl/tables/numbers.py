@@ -1,0 +1,92 @@
+"""Numbers and dates that are written as text."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from smtl.tables.types import dates_of, numbers_of, trimmed
+
+__all__ = ["DATES", "as_dates", "as_numbers", "dates_in"]
+
+# Ways to write a date, those that leave no doubt first. Of day and month first, the one that fits all rows.
+DATES = (
+    "%Y-%m-%d",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y/%m/%d",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y %H:%M:%S",
+    "%m/%d/%Y",
+    "%m/%d/%Y %H:%M",
+    "%m/%d/%Y %H:%M:%S",
+    "%d/%m/%Y",
+    "%d/%m/%Y %H:%M",
+    "%d/%m/%Y %H:%M:%S",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+)
+_LOOKED_AT = 50  # values that show whether a whole column is worth a try
+
+
+def as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return strings as numbers, with a decimal point or a decimal comma; None if one of them is no number.
+
+    Whole numbers with a leading zero are codes, not numbers.
+
+    Examples
+    --------
+    >>> as_numbers(pa.chunked_array([["1,5", "NA"]])).to_pylist()
+    [1.5, None]
+    >>> as_numbers(pa.chunked_array([["007"]])), as_numbers(pa.chunked_array([["high"]]))
+    (None, None)
+    """
+    column = trimmed(column)
+    some = column.drop_null()
+    if len(some) == 0 or pc.any(pc.match_substring_regex(some, r"^[+-]?0\d")).as_py():
+        return None
+    for decimal in (".", ","):
+        if numbers_of(some.slice(0, _LOOKED_AT), decimal) is not None:
+            found = numbers_of(column, decimal)
+            if found is not None:
+                return found
+    return None
+
+
+def as_dates(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str] | None:
+    """Return strings as dates, and how they are written ("" for ISO with a zone); None if one of them is no date.
+
+    Examples
+    --------
+    >>> values, form = as_dates(pa.chunked_array([["24.12.2025", None]]))
+    >>> form, values.to_pylist()[0].day
+    ('%d.%m.%Y', 24)
+    """
+    column = trimmed(column)
+    some = column.drop_null()
+    if len(some) == 0:
+        return None
+    for form in DATES:
+        if dates_in(some.slice(0, _LOOKED_AT), form).null_count == 0:
+            values = dates_in(column, form)
+            if values.null_count == column.null_count:
+                return values, form
+    # With a time zone, or parts of a second: what Arrow reads by itself.
+    values = dates_of(column)
+    return None if values is None else (values.cast(pa.timestamp("us")), "")
+
+
+def dates_in(column: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    """Return strings of one form as dates, null where they are of another.
+
+    Examples
+    --------
+    >>> dates_in(pa.chunked_array([["24.12.2025", "soon"]]), "%d.%m.%Y").null_count
+    1
+    """
+    return pc.strptime(column, format=form, unit="us", error_is_null=True)
