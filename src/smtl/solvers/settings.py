@@ -38,6 +38,7 @@ class Settings:
     first_passes: int = 8  # passes before it begins, unless there are planes to start with
     bound_steps: int = 10  # iterations for the bound after each pass
     next_steps: int = 25  # iterations for the next point, at most; one more for each pass so far
+    next_rounds: int = 20  # of these, at most, until the planes promise a gain at the next point
     next_tol: float = 0.1  # they end where one moves S by no more than this part of its distance from the centre
     next_tol_from: int = 30  # the pass from which on that part falls, as one over the number of passes
     level: float = 0.75  # the part of the gap that the planes are to leave at the next point

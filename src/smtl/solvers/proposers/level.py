@@ -77,9 +77,13 @@ class Level(Proposer):
         settings, n = state.settings, state.n_iter
         assert state.rho is not None
         part = settings.next_tol * min(settings.next_tol_from / n, 1.0)
-        mixed = near.steps(settings.next_steps + n, state.C * state.inner_tol, self.centre, state.rho, part)
+        for _ in range(settings.next_rounds):
+            mixed = near.steps(settings.next_steps + n, state.C * state.inner_tol, self.centre, state.rho, part)
+            promised = near.promised()
+            if promised < state.certificate.objective:  # otherwise the planes know that a pass there gains nothing
+                break
         state.see_planes(*mixed)
         self.centre = near.S
-        left = (near.promised() - state.certificate.bound) / state.gap if state.gap > 0.0 else settings.level
+        left = (promised - state.certificate.bound) / state.gap if state.gap > 0.0 else settings.level
         factor = float(np.clip(settings.level / max(left, 1e-300), 1.0 / settings.most_change, settings.most_change))
         state.rho = max(state.rho * factor, settings.least_rho * near.mu)
