@@ -450,7 +450,8 @@ BROKEN = [
     (PlanesOfAnotherMetric, r"value of planes must be that of oracle"),
     (
         InterceptIgnored,
-        r"with an intercept, value of planes must be at most eps above the least|G\(s \+ shift\)|sum to zero",
+        r"with an intercept, (value of planes must be at most eps above the least|c of planes must sum to zero)"
+        r"|G\(s \+ shift\)",
     ),
     (InterceptTooGood, r"with an intercept, value of planes must be at least the least G\(s \+ b\) over b"),
     (InterceptNotReported, r"G\(s \+ shift\) must be the value of planes"),
