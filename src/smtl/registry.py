@@ -1,7 +1,7 @@
-"""Metrics and penalties as small value objects: found by name, and never declaring what no longer holds.
+"""Classes that are found by name: metrics, penalties, solvers, formats, baselines, learners, methods of a comparison.
 
-There is no list to keep. A class registers itself when it is defined, and `import_all` defines the classes of
-every module of a package, so that a new file in ``metrics/`` or ``penalties/`` is all that a new one takes.
+There is no list to keep. A class registers itself when it is defined, and `import_all` defines the classes of every
+module of a package, so that a new file in ``metrics/`` or ``penalties/`` is all that a new one takes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NoReturn
 
-__all__ = ["Registered", "did_you_mean", "import_all", "unknown_name"]
+__all__ = ["Named", "Registered", "did_you_mean", "import_all", "unknown_name"]
 
 
-class Registered:
-    """A base of small value objects that are found by name.
+class Named:
+    """A base of classes that are found by name.
 
     Attributes
     ----------
@@ -25,6 +25,40 @@ class Registered:
         A subclass that sets it is found under it.
     known : dict
         The registered classes by name; each family of classes sets its own.
+
+    Examples
+    --------
+    >>> class Colour(Named):
+    ...     known = {}
+    >>> class Red(Colour):
+    ...     name = "red"
+    >>> Colour.known["red"] is Red
+    True
+    """
+
+    name: ClassVar[str]
+    known: ClassVar[dict[str, type[Any]]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name = vars(cls).get("name")
+        if name is None:
+            return
+        taken = cls.known.get(name)
+        # A class of the same file and name is the same one defined anew: a notebook cell run twice.
+        if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"name of {cls.__module__}.{cls.__qualname__} must be one that is not taken yet, got {name!r} instead, "
+                f"which is the name of {taken.__module__}.{taken.__qualname__}."
+            )
+        cls.known[name] = cls
+
+
+class Registered(Named):
+    """A base of small value objects that are found by name, and never declare what no longer holds.
+
+    Attributes
+    ----------
     rests_on : dict of str to tuple of str
         What of a class rests on which of its formulas. Where a subclass overrides a formula and not what rests on it,
         what rests on it is that of the class which says so here: a safe default. Where that is abstract, the subclass
@@ -42,8 +76,6 @@ class Registered:
     Circle(radius=2.0)
     """
 
-    name: ClassVar[str]
-    known: ClassVar[dict[str, type[Any]]]
     rests_on: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -56,17 +88,6 @@ class Registered:
                 if changed and inspect.getattr_static(cls, declared) is not default:
                     abstract = getattr(default, "__isabstractmethod__", False)
                     setattr(cls, declared, _to_be_defined(cls, declared, changed[0]) if abstract else default)
-        name = vars(cls).get("name")
-        if name is None:
-            return
-        taken = cls.known.get(name)
-        # A class of the same file and name is the same one defined anew: a notebook cell run twice.
-        if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(
-                f"name of {cls.__module__}.{cls.__qualname__} must be one that is not taken yet, got {name!r} instead, "
-                f"which is the name of {taken.__module__}.{taken.__qualname__}."
-            )
-        cls.known[name] = cls
 
     def __repr__(self) -> str:
         parameters = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smtl.baselines.base import Baseline
 from smtl.estimators.targets import Kind, read_targets
 
 __all__ = [
@@ -74,7 +75,7 @@ def _offers(method: str) -> Any:
     return available_if(check)
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
     """The frame of a multi-label method: a subclass learns a 0/1 matrix, and this turns any targets into one.
 
     A subclass has ``_fit_labels(X, Y)`` and ``_answers(X)``, and ``_probabilities(X)`` or ``_decisions(X)`` or both,

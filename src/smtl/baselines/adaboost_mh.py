@@ -85,6 +85,8 @@ class AdaBoostMH(MultiLabelClassifier):
     True
     """
 
+    name = "adaboost-mh"
+
     def __init__(
         self,
         n_estimators: int = 200,

@@ -59,6 +59,8 @@ class BinaryRelevance(MultiLabelClassifier):
     ((200, 5), (200, 5))
     """
 
+    name = "br"
+
     def __init__(self, estimator: Any = None, *, n_jobs: int | None = None, random_state: Any = None) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs

@@ -78,6 +78,8 @@ class EnsembleOfClassifierChains(VotingClassifier):
     (10, (200, 5))
     """
 
+    name = "ecc"
+
     def __init__(
         self,
         estimator: Any = None,

@@ -80,6 +80,8 @@ class HOMER(MultiLabelClassifier):
     (300, 7)
     """
 
+    name = "homer"
+
     def __init__(
         self,
         estimator: Any = None,

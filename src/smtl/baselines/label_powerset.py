@@ -64,6 +64,8 @@ class LabelPowerset(MultiLabelClassifier):
     (200, 4)
     """
 
+    name = "lp"
+
     def __init__(self, estimator: Any = None, *, n_jobs: int | None = None, random_state: Any = None) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs

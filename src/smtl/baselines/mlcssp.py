@@ -79,6 +79,8 @@ class MLCSSP(MultiLabelClassifier):
     (10, (10, 20), (300, 20))
     """
 
+    name = "mlcssp"
+
     def __init__(
         self,
         estimator: Any = None,

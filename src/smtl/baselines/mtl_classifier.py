@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from smtl.baselines.base import Baseline
 from smtl.estimators.classifier import SMTLClassifier
 from smtl.metrics import Metric
 from smtl.penalties import Penalty
@@ -11,7 +12,7 @@ from smtl.penalties import Penalty
 __all__ = ["MTLClassifier"]
 
 
-class MTLClassifier(SMTLClassifier):
+class MTLClassifier(SMTLClassifier, Baseline):
     r"""Multi-task classification with the hinge loss (MTL-CLS): joint learning, but not for a metric.
 
     It solves
@@ -55,6 +56,8 @@ class MTLClassifier(SMTLClassifier):
     >>> bool(model.score(X[200:], Y[200:]) > 0.7)  # mean accuracy
     True
     """
+
+    name = "mtl-classifier"
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smtl import messages
+from smtl.baselines.base import Baseline
 from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.targets import read_targets, task_numbers, tasks_in_words
@@ -98,7 +99,7 @@ class SquaredLoss(BaseEstimator):
         return certificate.W, certificate.intercept
 
 
-class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
+class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss, Baseline):
     r"""Multi-task linear regression with a norm that ties the tasks together (MTL-REG), to a certified optimum.
 
     It solves
@@ -176,6 +177,8 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss):
     >>> bool(model.score(X[100:], Y[100:]) > 0.9)
     True
     """
+
+    name = "mtl-regressor"
 
     coef_: npt.NDArray[Any]
     intercept_: Any
@@ -305,7 +308,7 @@ def _of_tasks(
     return X[rows], Y[rows], np.cumsum(chosen)[task[rows]] - 1
 
 
-class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier):
+class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier, Baseline):
     r"""Classification by `MTLRegressor`: regress on -1 and +1, and answer by the sign.
 
     Several classes become a task each, of which the largest answers.
@@ -342,6 +345,8 @@ class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier):
     >>> bool(model.score(X[200:], Y[200:]) > 0.7)  # mean accuracy
     True
     """
+
+    name = "mtl-regressor-classifier"
 
     def _metric(self) -> Metric:
         return Error()

@@ -79,6 +79,8 @@ class RAkEL(VotingClassifier):
     [(0, 1, 2), (3, 4)]
     """
 
+    name = "rakel"
+
     def __init__(
         self,
         estimator: Any = None,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from smtl.baselines.base import Baseline
 from smtl.estimators.classifier import SMTLClassifier
 from smtl.metrics import Metric
 
 __all__ = ["StructSVM"]
 
 
-class StructSVM(SMTLClassifier):
+class StructSVM(SMTLClassifier, Baseline):
     r"""A structural support vector machine a task, trained on a metric: what SVM-perf does, for all tasks at once.
 
     For each task it solves
@@ -66,6 +67,8 @@ class StructSVM(SMTLClassifier):
     >>> bool(model.gap_ <= 1e-3)
     True
     """
+
+    name = "struct-svm"
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from smtl import messages
+from smtl.baselines.base import Baseline
 from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.checks import check_threshold
 from smtl.estimators.folds import make_folds
@@ -36,7 +37,7 @@ Model: TypeAlias = list[tuple[Float, float, int]]  # weights, intercept and numb
 LEAST_C, LARGEST_C = 1e-4, 1e4
 
 
-class ThresholdedLogistic(LinearTasksClassifier):
+class ThresholdedLogistic(LinearTasksClassifier, Baseline):
     """One-vs-rest logistic regression whose C and thresholds are cross-validated out of fold: the strong rival.
 
     Each task is scikit-learn's ``LogisticRegression``, for each C of a grid, on each fold. The held-out scores give the
@@ -121,6 +122,8 @@ class ThresholdedLogistic(LinearTasksClassifier):
     >>> bool(model.score(X[200:], Y[200:]) > 0.6)  # mean F1
     True
     """
+
+    name = "thresholded-logistic"
 
     def __init__(
         self,

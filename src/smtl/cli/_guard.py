@@ -42,8 +42,8 @@ def files_of(source: str | Path, reading: dict[str, Any] | None = None) -> Itera
     ['songs.csv']
     """
     from smtl.datasets import DatasetError, dataset_names
+    from smtl.datasets.formats.mulan import find_xml
     from smtl.datasets.known import SETS
-    from smtl.datasets.mulan import find_xml
     from smtl.datasets.places import look
 
     if source == STREAM:

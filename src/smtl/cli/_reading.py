@@ -18,7 +18,7 @@ import typer
 from smtl.cli._errors import CommandError
 
 if TYPE_CHECKING:
-    from smtl.datasets import Dataset
+    from smtl.datasets import Dataset, Format
 
 __all__ = [
     "LABEL_OPTIONS",
@@ -291,9 +291,9 @@ def read_data(source: str, reading: dict[str, Any]) -> Dataset:
             raise CommandError(f"{source!r} must be a file or a named set, got neither; the sets are {names}.")
         if is_table(source, reading):
             return _read_table(source, given)
-        ignored, form = list_of(given.pop("ignore", None)), datasets.format_of(source)
-        _check_options(given, getattr(datasets, f"read_{form}"), f"{form} files")
-        return _without(datasets.read(source, **_converted(given, form)), ignored)
+        ignored, form = list_of(given.pop("ignore", None)), datasets.Format.known[datasets.format_of(source)]()
+        _check_options(given, form.read, f"{form.name} files")
+        return _without(form.read(source, **_converted(given, form)), ignored)
 
 
 def read_matrix(source: str, reading: dict[str, Any]) -> Dataset:
@@ -335,13 +335,13 @@ def is_table(source: str, reading: dict[str, Any]) -> bool:
     bool
         True for CSV, Parquet, JSON lines and Excel.
     """
-    from smtl.datasets import DatasetError, format_of
+    from smtl.datasets import DatasetError, Format, format_of
 
     # Lines before a table can look like anything; who says how to pass over them says that it is a table.
     if any(reading.get(key) for key in ("header", "skip", "separator", "encoding", "decimal")):
         return True
     try:
-        return format_of(source) in ("csv", "parquet", "jsonl", "excel")
+        return bool(Format.known[format_of(source)].is_table)
     except DatasetError as error:
         if "known format" in error.message:  # one column of text has no separator
             return Path(source).suffix.lower() in (".csv", ".tsv", ".txt")
@@ -384,16 +384,16 @@ def _check_options(given: dict[str, Any], reader: Any, what: str) -> None:
             raise typer.BadParameter(f"{_OPTIONS[key][1]} does not go with {what}.")
 
 
-def _converted(given: dict[str, Any], form: str) -> dict[str, Any]:
+def _converted(given: dict[str, Any], form: Format) -> dict[str, Any]:
     """Return options as the readers want them: a list of labels, by their numbers where columns have no names."""
     if "labels" in given:
         items: list[Any] = list_of(given["labels"])
-        if form == "svmlight":
+        if form.numbered_labels:
             try:
                 items = [int(item) for item in items]
             except ValueError:
                 raise typer.BadParameter(
                     f"--labels must be whole numbers where columns have no names, got {given['labels']!r} instead."
                 ) from None
-        given["labels"] = items[0] if form == "svmlight" and len(items) == 1 else items
+        given["labels"] = items[0] if form.numbered_labels and len(items) == 1 else items
     return given

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from smtl.datasets.csv import read_csv, write_csv
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError
-from smtl.datasets.extreme import read_extreme
-from smtl.datasets.formats import format_of, read, write
+from smtl.datasets.formats import Format, format_of, read, write
+from smtl.datasets.formats.csv import read_csv, write_csv
+from smtl.datasets.formats.extreme import read_extreme
+from smtl.datasets.formats.matlab import read_matlab
+from smtl.datasets.formats.meka import read_meka
+from smtl.datasets.formats.mulan import read_mulan, write_mulan
+from smtl.datasets.formats.parquet import read_parquet
+from smtl.datasets.formats.svmlight import read_svmlight, write_svmlight
 from smtl.datasets.generators import Multitask, make_multitask
-from smtl.datasets.matlab import read_matlab
-from smtl.datasets.meka import read_meka
-from smtl.datasets.mulan import read_mulan, write_mulan
 from smtl.datasets.named import dataset_names, load_dataset
-from smtl.datasets.parquet import read_parquet
-from smtl.datasets.svmlight import read_svmlight, write_svmlight
 
 __all__ = [
     "Dataset",
     "DatasetError",
+    "Format",
     "Multitask",
     "dataset_names",
     "format_of",

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from smtl.datasets.csv import read_csv
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError
+from smtl.datasets.formats.csv import read_csv
 from smtl.datasets.nominal import Nominal
 from smtl.datasets.parts import key
 

@@ -17,7 +17,7 @@ from smtl.datasets.errors import DatasetError, of_file
 from smtl.datasets.limits import Clock, limits_of
 from smtl.whole_file import whole_file
 
-__all__ = ["Source", "blocks", "opened", "replacing", "stem", "text_blocks"]
+__all__ = ["Source", "blocks", "opened", "replacing", "stem", "suffix_of", "text_blocks"]
 
 Source: TypeAlias = str | PathLike[str]
 
@@ -49,6 +49,20 @@ def stem(path: Source) -> str:
     if path.suffix.lower() in (".gz", ".bz2"):
         path = path.with_suffix("")
     return path.stem
+
+
+def suffix_of(path: Source) -> str:
+    """Return a file's suffix in small letters, without that of its compression.
+
+    Examples
+    --------
+    >>> suffix_of("Songs.ARFF.gz")
+    '.arff'
+    """
+    path = Path(path)
+    if path.suffix.lower() in (".gz", ".bz2"):
+        path = path.with_suffix("")
+    return path.suffix.lower()
 
 
 @contextmanager

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from smtl.datasets.csv import read_csv
 from smtl.datasets.dataset import Dataset
-from smtl.datasets.matlab import read_matlab
-from smtl.datasets.mulan import read_mulan
+from smtl.datasets.formats.csv import read_csv
+from smtl.datasets.formats.matlab import read_matlab
+from smtl.datasets.formats.mulan import read_mulan
+from smtl.datasets.formats.svmlight import read_svmlight
 from smtl.datasets.nominal import Nominal
 from smtl.datasets.parts import joined
-from smtl.datasets.svmlight import read_svmlight
 
 __all__ = ["read_landmine", "read_mediamill", "read_mulan_parts", "read_optdigits", "read_segmentation"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from smtl.datasets.errors import DatasetError
-from smtl.datasets.files import Source
+from smtl.datasets.files import Source, suffix_of
 from smtl.tables.inputs import Input, decoded, open_input
 from smtl.tables.records import records_in
 
@@ -161,7 +161,7 @@ def layout_of(source: Input | None, path: Source, form: str | None = None, **opt
         return Layout("parquet")
     encoding = _encoding(head, source.whole) if encoding is None else encoding
     text = _text(head, encoding)
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if form == "jsonl" or (form is None and _is_json(text, suffix)):
         return Layout("jsonl", encoding=encoding, skip=skip)
     rows = _first_lines(text, source.whole, skip)
@@ -206,16 +206,9 @@ def _may_separate(separator: str) -> bool:
     )
 
 
-def _suffix(path: Source) -> str:
-    path = Path(path)
-    if path.suffix.lower() in (".gz", ".bz2"):
-        path = path.with_suffix("")
-    return path.suffix.lower()
-
-
 def is_excel(path: Source) -> bool:
     """Tell whether a file is an Excel file: a zip archive with Excel's suffix."""
-    if _suffix(path) != ".xlsx" or not Path(path).is_file():
+    if suffix_of(path) != ".xlsx" or not Path(path).is_file():
         return False
     with open(path, "rb") as file:
         return file.read(4) == b"PK\x03\x04"

@@ -12,6 +12,17 @@ from smtl.experiments.warm_up import warm_up
 QUICK = Study(cv=2, n_values=2)
 
 
+def add_method(monkeypatch, make):
+    """Make a method known until the test ends."""
+    monkeypatch.setattr(methods.Method, "known", dict(methods.Method.known))
+
+    class Watched(methods.Method):
+        name, title, about = "watched", "Watched", "for a test"
+
+        def make(self, search):
+            return make(search)
+
+
 @pytest.fixture
 def fits(monkeypatch):
     """A method under a name, and what it has been fitted to."""
@@ -22,8 +33,7 @@ def fits(monkeypatch):
             seen.append((X.shape, sp.issparse(X)))
             return super().fit(X, y)
 
-    known = methods.Method("watched", "Watched", "other", "for a test", lambda search: Watched())
-    monkeypatch.setitem(methods._METHODS, "watched", known)
+    add_method(monkeypatch, lambda search: Watched())
     warm_up.cache_clear()
     return seen
 
@@ -51,7 +61,7 @@ def test_what_goes_wrong_is_ignored(monkeypatch):
     def fail(search):
         raise RuntimeError("no such luck")
 
-    monkeypatch.setitem(methods._METHODS, "watched", methods.Method("watched", "Watched", "other", "", fail))
+    add_method(monkeypatch, fail)
     warm_up.cache_clear()
     warm_up("watched")
 

@@ -17,10 +17,11 @@ from smtl.datasets.arff_header import Header
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, shown
 from smtl.datasets.files import Source, blocks, replacing, stem
+from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.nominal import Nominal
 from smtl.datasets.rows import feature_rows, label_rows, unique, writable_names
 
-__all__ = ["find_xml", "read_mulan", "write_mulan"]
+__all__ = ["Mulan", "find_xml", "is_arff", "read_mulan", "write_mulan"]
 
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 _PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
@@ -249,3 +250,23 @@ def _sparse_rows(data: Dataset) -> Iterator[str]:
     for row, labels in zip(feature_rows(data.X, "?", "Infinity"), label_rows(data.Y), strict=True):
         entries = [*row, *((d + j, label or "?") for j, label in enumerate(labels) if label != "0")]
         yield "{" + ",".join(f"{j} {text}" for j, text in entries) + "}\n"
+
+
+class Mulan(Format):
+    """ARFF that says nothing of labels: an XML file beside it does."""
+
+    name, title, order = "mulan", "Mulan", 50
+    written = (".arff",)
+
+    read = staticmethod(read_mulan)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        return is_arff(beginning)
+
+    def write(self, data: Dataset, path: Source) -> None:  # noqa: D102
+        write_mulan(data, path)
+
+
+def is_arff(beginning: Beginning) -> bool:
+    """Return whether a file is ARFF, whoever names its labels."""
+    return beginning.words.startswith("@") or beginning.suffix == ".arff"

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most
 from smtl.datasets.files import Source, stem
+from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.limits import most_bytes
 from smtl.datasets.mat5 import Cell, read_cells
 
-__all__ = ["read_matlab"]
+__all__ = ["Matlab", "read_matlab"]
 
 
 def read_matlab(
@@ -129,3 +130,14 @@ def _labels(path: Source, name: str, cell: Cell) -> npt.NDArray[np.float64]:
         got = y[wrong][0] if wrong.any() else "-1 and 0"
         raise DatasetError(f"labels in {name} must be 0 and 1, or -1 and 1, got {got} instead.", path)
     return np.where(y == -1, 0, y)
+
+
+class Matlab(Format):
+    """MATLAB files."""
+
+    name, title, order = "matlab", "MATLAB", 30
+
+    read = staticmethod(read_matlab)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        return beginning.magic.startswith(b"MATLAB") or beginning.suffix == ".mat"

@@ -17,11 +17,14 @@ import scipy.sparse as sp
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most
 from smtl.datasets.files import Source, replacing, stem, text_blocks
+from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.labelled_rows import LabelledRows
 from smtl.datasets.limits import most_bytes
 from smtl.datasets.rows import feature_rows, label_rows
 
-__all__ = ["read_svmlight", "write_svmlight"]
+__all__ = ["SvmLight", "read_svmlight", "write_svmlight"]
+
+_ROW = re.compile(r"(?:[-+]?\d[-+.\d,eE]*)?(?:[ \t]+qid:\d+)?(?:(?:^|[ \t]+)\d+:[^ \t:]+)*[ \t\r]*(?:#.*)?")
 
 _MARK = "# smtl "
 # Larger indices do not fit into the usual sparse matrices, and stand in damaged files only.
@@ -216,3 +219,22 @@ def _lines(data: Dataset) -> Iterator[str]:
         entries = [f"{j + 1}:{text}" for j, text in row if text != "0.0"]
         # A line with nothing on it would be no row.
         yield " ".join([head, *(entries or (["1:0"] if not head else []))]) + "\n"
+
+
+class SvmLight(Format):
+    """Multi-label svmlight: by its suffix, or because the first row looks like it."""
+
+    name, title, order = "svmlight", "svmlight", 80
+    written = (".libsvm", ".svm", ".svmlight")
+    numbered_labels = True
+
+    read = staticmethod(read_svmlight)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        if beginning.suffix in self.written:
+            return True
+        row = beginning.first_row
+        return not beginning.is_table_by_suffix and ":" in row and _ROW.fullmatch(row) is not None
+
+    def write(self, data: Dataset, path: Source) -> None:  # noqa: D102
+        write_svmlight(data, path)

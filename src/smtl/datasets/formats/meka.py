@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import closing
 
 from smtl.datasets.arff import read_arff
-from smtl.datasets.arff_header import Header
+from smtl.datasets.arff_header import Header, read_header
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, shown
-from smtl.datasets.files import Source
+from smtl.datasets.files import Source, text_blocks
+from smtl.datasets.formats.base import Beginning, Format
+from smtl.datasets.formats.mulan import is_arff
 from smtl.datasets.nominal import Nominal
 
-__all__ = ["n_labels", "read_meka"]
+__all__ = ["MEKA", "n_labels", "read_meka"]
 
 # As a rule "name: -C 6"; the options may hold more.
 _OPTION = re.compile(r"(?:^|[\s:])-[Cc]\s+(-?\d{1,9})(?!\S)")
@@ -93,3 +96,18 @@ def _choose(header: Header) -> range:
             1,
         )
     return range(n) if n > 0 else range(d + n, d)
+
+
+class MEKA(Format):
+    """ARFF whose relation name says how many labels there are."""
+
+    name, title, order = "meka", "MEKA", 40
+
+    read = staticmethod(read_meka)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        if not is_arff(beginning):
+            return False
+        with closing(text_blocks(beginning.path, beginning.max_bytes)) as text:
+            header, _ = read_header(beginning.path, text)
+        return n_labels(header.relation) is not None

@@ -12,10 +12,11 @@ from smtl.datasets.columns import Key, Roles, assemble, choose, sorted_values
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most, shown
 from smtl.datasets.files import Source
+from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.limits import most_bytes
 from smtl.datasets.nominal import Column, Nominal, check_nominal
 
-__all__ = ["read_parquet", "read_typed"]
+__all__ = ["Parquet", "read_parquet", "read_typed"]
 
 
 def read_parquet(
@@ -171,5 +172,13 @@ def _numbers(pa: Any, column: Any, name: str, text: bool) -> tuple[npt.NDArray[n
     return column.cast(pa.float64(), safe=False).to_numpy(), Column(name)
 
 
-def _short(error: Exception) -> str:
-    return shown(str(error).split("\n")[0] or type(error).__name__, 120)[1:-1]
+class Parquet(Format):
+    """Parquet files."""
+
+    name, title, order = "parquet", "Parquet", 20
+    is_table = True
+
+    read = staticmethod(read_parquet)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        return beginning.magic.startswith(b"PAR1")

@@ -9,11 +9,12 @@ import scipy.sparse as sp
 
 from smtl.datasets.columns import LABEL, TASK, Key, assemble, choose, find
 from smtl.datasets.dataset import Dataset
-from smtl.datasets.files import Source, replacing
+from smtl.datasets.files import Source, replacing, suffix_of
+from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.nominal import Nominal, check_nominal
 from smtl.datasets.rows import feature_rows, label_rows, unique, writable_names
 
-__all__ = ["read_csv", "write_csv"]
+__all__ = ["CSV", "read_csv", "write_csv"]
 
 
 def read_csv(
@@ -184,3 +185,19 @@ def write_csv(data: Dataset, path: Source, *, prefix: str = LABEL, separator: st
             else:
                 texts = [text for _, text in row]
             writer.writerow([*texts, *cells, *own])
+
+
+class CSV(Format):
+    """Tables of text: by their suffix, or because the first row has something between cells."""
+
+    name, title, order = "csv", "CSV", 90
+    written = (".csv", ".tsv")
+    is_table = True
+
+    read = staticmethod(read_csv)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        return beginning.suffix in self.written or any(sign in beginning.first_row for sign in ",;\t|")
+
+    def write(self, data: Dataset, path: Source) -> None:  # noqa: D102
+        write_csv(data, path, separator="\t" if suffix_of(path) == ".tsv" else ",")

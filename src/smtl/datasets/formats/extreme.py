@@ -7,10 +7,11 @@ import re
 from smtl.datasets.dataset import Dataset
 from smtl.datasets.errors import DatasetError, at_most, shown
 from smtl.datasets.files import Source, stem, text_blocks
+from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.labelled_rows import LabelledRows
 from smtl.datasets.limits import most_bytes
 
-__all__ = ["read_extreme"]
+__all__ = ["Extreme", "read_extreme"]
 
 _HEADER = re.compile(r"[ \t]*([0-9]{1,10})[ \t]+([0-9]{1,10})[ \t]+([0-9]{1,10})[ \t\r]*")
 
@@ -85,3 +86,14 @@ def read_extreme(path: Source, *, sparse_labels: bool = False, max_bytes: int | 
         )
     Y, _ = rows.labels(range(m), sparse_labels, max_bytes)
     return Dataset(rows.features.matrix(d), Y, name=stem(path))
+
+
+class Extreme(Format):
+    """The format of the extreme classification repository: its first line is three numbers."""
+
+    name, title, order = "extreme", "extreme classification", 70
+
+    read = staticmethod(read_extreme)
+
+    def begins(self, beginning: Beginning) -> bool:  # noqa: D102
+        return _HEADER.fullmatch(beginning.lines[0]) is not None
