@@ -11,8 +11,7 @@ EQUIVALENCE = {
     "check_sample_weight_equivalence_on_sparse_data": NOT_THE_SAME_BITS,
 }
 EXPECTED = {
-    "f1": EQUIVALENCE
-    | {"check_class_weight_classifiers": "F1 takes whole numbers for weights, the check has 0.0001"},
+    "f1": EQUIVALENCE | {"check_class_weight_classifiers": "F1 takes whole numbers for weights, the check has 0.0001"},
     "auc": EQUIVALENCE | {"check_class_weight_classifiers": "the weight of a class cancels in AUC"},
     "error": EQUIVALENCE,
 }

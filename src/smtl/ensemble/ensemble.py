@@ -33,6 +33,7 @@ from smtl.estimators.scoring import TaskScorer, get_scoring
 from smtl.estimators.targets import Targets, read_targets, task_numbers
 from smtl.estimators.threads import threads
 from smtl.metrics import Log, Metric
+from smtl.notebook import Table
 
 __all__ = ["SMTLEnsemble"]
 
@@ -96,7 +97,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
 
     Attributes
     ----------
-    leaderboard_ : dict of ndarray
+    leaderboard_ : Table, a dict of ndarray
         A row a learner, the best first: ``learner`` (its name), ``score`` (`scoring` of its held-out scores by
         themselves), ``weight`` (its share of the ensemble) and ``seconds`` (for all folds).
     score_ : float
@@ -374,12 +375,14 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         shares = dict(zip(self.learners_, (self.combination_.weights / total).tolist(), strict=True))
         self.weights_ = {one.name: shares.get(one.name, 0.0) for one in trained}
         order = np.argsort([-score if np.isfinite(score) else np.inf for score in scores], kind="stable")
-        self.leaderboard_ = {
-            "learner": np.array([trained[k].name for k in order]),
-            "score": np.array([scores[k] for k in order]),
-            "weight": np.array([self.weights_[trained[k].name] for k in order]),
-            "seconds": np.array([trained[k].seconds for k in order]),
-        }
+        self.leaderboard_ = Table(
+            {
+                "learner": np.array([trained[k].name for k in order]),
+                "score": np.array([scores[k] for k in order]),
+                "weight": np.array([self.weights_[trained[k].name] for k in order]),
+                "seconds": np.array([trained[k].seconds for k in order]),
+            }
+        )
 
     def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         """Return log odds less the thresholds: above zero answers yes.

@@ -19,6 +19,7 @@ from smtl.estimators.scoring import Column, TaskScorer, as_answers
 from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
 from smtl.estimators.weights import read_sample_weight
 from smtl.metrics import Metric, get_metric
+from smtl.notebook import ShowsFit
 
 __all__ = ["LinearTasksClassifier", "TasksClassifier"]
 
@@ -37,7 +38,7 @@ def _few(classes: npt.NDArray[Any]) -> str:
     return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
 
 
-class TasksClassifier(ClassifierMixin, BaseEstimator):
+class TasksClassifier(ShowsFit, ClassifierMixin, BaseEstimator):
     """The part of an estimator that needs nothing but a score for each row and task.
 
     A subclass has `decision_function`: above zero answers yes.

@@ -17,6 +17,7 @@ from smtl.estimators.progress import Progress
 from smtl.estimators.targets import read_targets
 from smtl.estimators.threads import threads
 from smtl.metrics import Metric, get_metric
+from smtl.notebook import html_table
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import check_stopping, grid_of_Cs, solve_path
 
@@ -58,6 +59,12 @@ class SMTLPath(NamedTuple):
     dual_bounds: Float
     gaps: Float
     n_iters: npt.NDArray[np.int64]
+
+    def _repr_html_(self) -> str:
+        features = np.any(self.coefs != 0.0, axis=1).sum(axis=1)
+        names = ("C", "features used", "objective", "gap", "iterations")
+        columns = (self.Cs, features, self.objectives, self.gaps, self.n_iters)
+        return html_table(names, list(zip(*columns, strict=True)))
 
 
 def smtl_path(

@@ -20,6 +20,7 @@ from smtl.estimators.fitting import AUTO, natural_C
 from smtl.estimators.threads import threads
 from smtl.groups import Groups, graded_groups, groups_of_tasks, rows_of_groups
 from smtl.metrics import NDCG, Metric, get_metric
+from smtl.notebook import ShowsFit
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Problem, solve
 from smtl.tasks import SharedRows
@@ -33,7 +34,7 @@ GAINS = {"exponential": lambda grade: 2.0**grade - 1.0, "linear": lambda grade: 
 MOST = 30  # the highest grade: beyond it, the gains of lower ones are lost to rounding
 
 
-class SMTLRanker(BaseEstimator):
+class SMTLRanker(ShowsFit, BaseEstimator):
     r"""A linear score, trained on how well it orders the rows of each query.
 
     .. math:: \min_w \; \Omega(w) + \frac{C}{K} \sum_{k=1}^{K} G(X_k w)

@@ -101,6 +101,7 @@ _TABLES = (
     "smtl.tables.parts.StringsPart",
     "smtl.tables.parts.TextPart",
 )
+_DICTS = ("builtins.dict", "smtl.notebook.Table")
 _TUPLES = ("smtl.ensemble.combination.Combination", "smtl.ensemble.combination.Standard")
 _SCALARS = ("bool", "bool_", "float32", "float64", "int32", "int64", "str_")
 # Deep enough for any model: a pipeline's parameters are some ten levels down.
@@ -128,7 +129,7 @@ def trusted_types() -> list[str]:
     metric_names(), penalty_names()  # all their modules are imported now
     own = {SMTLClassifier, SMTLClassifierCV, *_below(Metric), *_below(Penalty)}
     names = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in own if kind.__module__.startswith("smtl."))
-    return [*_PARTS, *_SKRUB, *_FUNCTIONS, *_ENSEMBLE, *_TABLES, *_TUPLES, *names]
+    return [*_PARTS, *_SKRUB, *_FUNCTIONS, *_ENSEMBLE, *_TABLES, *_DICTS, *_TUPLES, *names]
 
 
 def _below(base: type[Any]) -> set[type[Any]]:
@@ -197,7 +198,7 @@ class _Checker:
         return True
 
     def _object(self, node: dict[str, Any], name: str, depth: int) -> bool:
-        if name not in self.types or name in _TUPLES or name in _FUNCTIONS:
+        if name not in self.types or name in (*_TUPLES, *_DICTS, *_FUNCTIONS):
             return False
         content: Any = node.get("content")
         loader = content.get("__loader__") if isinstance(content, dict) else None
@@ -215,7 +216,7 @@ class _Checker:
 
     def _dict(self, node: dict[str, Any], name: str, depth: int) -> bool:
         content = node.get("content")
-        if name != "builtins.dict" or not isinstance(content, dict):
+        if name not in _DICTS or not isinstance(content, dict):
             return False
         self.check(node.get("key_types"), depth)
         return self._all(list(content.values()), depth)

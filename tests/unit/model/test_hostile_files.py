@@ -20,7 +20,7 @@ from tests.seeds import new_seed
 # Their attributes are plain parameters; trees are checked where they are built.
 OTHER_CLASSES = ("BoostedTrees", "ForestLearner", "CoarseForestLearner")
 ANY_LENGTH = ("null_tasks_", "landmarks", "held_out_scores_")
-OTHERS = ("smtl.metrics.", "smtl.penalties.", "smtl.ensemble.boosted_trees.")
+OTHERS = ("smtl.notebook.", "smtl.metrics.", "smtl.penalties.", "smtl.ensemble.boosted_trees.")
 
 
 @pytest.fixture(scope="module")
