@@ -148,7 +148,7 @@ def fit_folder(
                 model.fit_parquet(source, labels, tasks, ignore=ignore)
             else:
                 _fit_on_cluster(model.set_params(client=client), source, labels, tasks, ignore)
-        except (OSError, RuntimeError) as error:
+        except RuntimeError as error:
             raise CommandError(str(error)) from error
     model.set_params(client=None, checkpoint=None, verbose=0)
     prefix = reading.get("prefix") or "label:"

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from smtl.cli._errors import CommandError
 from smtl.whole_file import keep_whole
 
-__all__ = ["files_of", "guard"]
+__all__ = ["files_of", "guard", "is_same_file"]
 
 STREAM = "-"  # standard input, in the place of a file
 
@@ -98,6 +98,18 @@ def guard(read: Iterable[Path | int], written: Sequence[Path] = (), advice: str 
         if _place(number) in kept:
             raise CommandError(f"cannot write to {name}: it is a file that is read by this command; send it elsewhere.")
     keep_whole(kept)
+
+
+def is_same_file(one: str | Path, other: str | Path) -> bool:
+    """Return whether two paths lead to one regular file.
+
+    Examples
+    --------
+    >>> is_same_file(__file__, Path(__file__).parent / "." / "_guard.py"), is_same_file("no file", "no file")
+    (True, False)
+    """
+    place = _place(Path(one))
+    return place is not None and place == _place(Path(other))
 
 
 def _place(file: Path | int) -> _File | None:

@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from smtl.datasets.errors import of_file
 from smtl.model.errors import ModelError
 from smtl.model.schema import Refused, check_schema
 from smtl.whole_file import whole_file
@@ -71,7 +72,10 @@ def read_archive(path: Path) -> bytes:
         raise ModelError("must be a model's file, got a directory instead.", path)
     if path.stat().st_size > MOST_BYTES:
         raise ModelError(f"must have at most {MOST_BYTES:,} bytes, got {path.stat().st_size:,} instead.", path)
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise of_file(error, path) from None
     if content[-_DIGEST - len(_SEAL) : -_DIGEST] != _SEAL or not content.startswith(b"PK"):
         what = "an empty file" if not content else "another file"
         what = next((name for magic, name in _OTHERS.items() if content.startswith(magic)), what)

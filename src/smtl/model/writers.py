@@ -23,8 +23,9 @@ Columns: TypeAlias = dict[str, Any]
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-# What a spreadsheet takes for a formula: some more behind one of these signs, perhaps with blanks and controls before.
-_FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
+# What a spreadsheet takes for a formula: some more behind one of these signs, perhaps with what is not seen before.
+_BLANK = r"[\s\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+_FORMULA = re.compile(_BLANK + r"*[=+\-@\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
 
 
