@@ -169,9 +169,9 @@ class Faulty:
     """Runs commands in forks of this process, which must have been started with the library."""
 
     def __init__(self, folder: Path, so: Path) -> None:
+        import smtl.cli._study
         import smtl.cli.reproduce
         import smtl.experiments.runner
-        import smtl.cli._study
 
         self.folder = folder
         self.calls = ctypes.CDLL(str(so))

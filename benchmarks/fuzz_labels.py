@@ -5,8 +5,8 @@
 Columns have words, numbers, signs, other scripts, nulls, tags with separators, lists, and mixtures of them, in whole
 or in chunks. Of each column that is not refused, the reading, the counts, the tags (none may be lost), the reading of
 a second column, and the way back through `written` and JSON are compared. A failure is a difference, another exception,
-more than ``--seconds`` for one column, or memory that grows by more than ``--megabytes``. Without ``--seed`` the seed is
-new. The last line is a summary; the exit code is 1 if there is a failure.
+more than ``--seconds`` for one column, or memory that grows by more than ``--megabytes``. Without ``--seed`` the seed
+is new. The last line is a summary; the exit code is 1 if there is a failure.
 """
 
 import argparse

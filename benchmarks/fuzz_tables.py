@@ -6,8 +6,9 @@ A third of the files are tables that are written as people write them (separator
 compression, CSV, JSON lines, Parquet), whose cells are known: they must come back the same, numbers as exactly the same
 numbers. Another third are such files, damaged. The others are random bytes of what tables are made of. All are read by
 `find_layout`, `read_table`, and `open_batches` from a path and from a stream. A failure is another exception than
-`DatasetError`, a wrong cell, batches that contradict the table, more than ``--seconds`` for one file, or memory
-that grows by more than ``--megabytes``. Without ``--seed`` the seed is new. The last line is a summary; the exit code is 1 if there is a failure.
+`DatasetError`, a wrong cell, batches that contradict the table, more than ``--seconds`` for one file, or memory that
+grows by more than ``--megabytes``. Without ``--seed`` the seed is new. The last line is a summary; the exit code is 1
+if there is a failure.
 """
 
 import argparse
