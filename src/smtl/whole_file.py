@@ -82,7 +82,7 @@ def whole_file(path: Path) -> Iterator[Path]:
             _to_disk(part)
             os.replace(part, path)
         except BaseException as error:
-            if isinstance(error, OSError) and error.filename in (None, str(part)):
+            if isinstance(error, OSError) and error.errno is not None and error.filename in (None, str(part)):
                 error.filename = str(path)  # which the user knows
             with suppress(OSError):  # what went wrong first is told; the next run removes what is left
                 part.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TextIO, TypeAlias, cast
 
-from smtl.datasets.errors import DatasetError, of_file
+from smtl.datasets.errors import DatasetError, named, of_file
 from smtl.datasets.limits import Clock, limits_of
 from smtl.whole_file import whole_file
 
@@ -71,7 +71,7 @@ def opened(path: Source, *, utf_16: bool = False) -> Iterator[tuple[IO[bytes], b
     """
     if Path(path).is_dir():
         raise DatasetError("must be a file, got a directory instead; name one of its files.", path)
-    with _named(path), ExitStack() as stack:
+    with named(path), ExitStack() as stack:
         raw = stack.enter_context(open(path, "rb"))
         begin = raw.peek(8)
         for magic, what in _REFUSED.items():
@@ -89,16 +89,6 @@ def opened(path: Source, *, utf_16: bool = False) -> Iterator[tuple[IO[bytes], b
             yield stack.enter_context(bz2.BZ2File(raw)), True
         else:
             yield raw, False
-
-
-@contextmanager
-def _named(path: Source) -> Iterator[None]:
-    """Give an error of the system the name of the file, which it does not know where reading fails."""
-    try:
-        yield
-    except OSError as error:
-        of_file(error, path)
-        raise
 
 
 def blocks(path: Source, max_bytes: int | None = None, size: int = _BLOCK) -> Generator[tuple[int, bytes], None, None]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from smtl.datasets.errors import DatasetError
 from smtl.metrics.spreading import Round, Scored, added
 from smtl.parts.errors import SourceChangedError
 from smtl.parts.part import Part, Sums, Where, answered, ordered, scored, slopes
@@ -24,6 +25,7 @@ Source: TypeAlias = str | os.PathLike[str]
 BATCH_BYTES = 16 * 2**20  # of features, in a batch; measured with benchmarks/scale.py: 8 to 64 MiB are equally fast
 SPOOL_BYTES = 128 * 2**20  # of scores and the like that are kept in memory during a pass
 BUFFER_BYTES = 2**20  # of each column that are read ahead
+MOST_ROWS_A_BYTE = 2**16  # of a file; writers begin a page of some bytes after ten thousand rows or so
 OVERHEAD = 1e8  # of a pass, in multiplications: opening files, and reading them
 
 _EXACT_IN_FLOAT32 = ("float", "halffloat", "bool", "int8", "int16", "uint8", "uint16")
@@ -118,19 +120,25 @@ class ParquetRows(Rows):
     ) -> None:
         import pyarrow.parquet as pq
 
+        from smtl.tables.parquet import damaged
+
         self.files = parquet_files(source)
         self.labels, self.tasks, self.weight, self.n_threads = list(labels), tasks, weight, n_threads
-        schema = pq.read_schema(self.files[0])
+        with damaged(self.files[0]):
+            schema = pq.read_schema(self.files[0])
         self.features, self.dtype = self._roles(schema, ignore)
         self._state = [_state(file) for file in self.files]
         batch_rows = max(batch_bytes // (len(self.features) * np.dtype(self.dtype).itemsize), 1)
         self.batches: list[_Batch] = []
         for f, file in enumerate(self.files):
-            metadata = pq.read_metadata(file)
-            if metadata.schema.to_arrow_schema().names != schema.names:
+            with damaged(file):
+                metadata = pq.read_metadata(file)
+                names = metadata.schema.to_arrow_schema().names
+                sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+            if names != schema.names:
                 raise ValueError(f"{file} must have the columns of {self.files[0]}, got others instead.")
-            for group in range(metadata.num_row_groups):
-                n = metadata.row_group(group).num_rows
+            _check_sizes(sizes, metadata.num_rows, file)
+            for group, n in enumerate(sizes):
                 for start in range(0, n, batch_rows):
                     self.batches.append(_Batch(f, group, start, min(batch_rows, n - start), len(self.batches)))
         self.n_parts = len(self.batches)
@@ -213,15 +221,22 @@ class ParquetRows(Rows):
         """Yield the batches of one row group."""
         import pyarrow.parquet as pq
 
+        from smtl.tables.parquet import damaged
+
         file = self.files[batches[0].file]
         self._check_still(batches[0].file)
         columns = [*self.features, *self.labels, *self._beside]
-        with pq.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False) as source:
+        with damaged(file):
+            opened = pq.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False)
+        with opened as source:
             tables = source.iter_batches(
                 batch_size=batches[0].n_rows, row_groups=[batches[0].group], columns=columns, use_threads=False
             )
             for batch in batches:
-                table = next(tables, None)
+                with damaged(file):
+                    table = next(tables, None)
+                    if table is not None:
+                        table.validate(full=True)
                 if table is None or table.num_rows != batch.n_rows:
                     raise SourceChangedError(f"{file} has changed under way: it has other rows than before.")
                 yield self._raw(table, batch.number)
@@ -257,6 +272,14 @@ class ParquetRows(Rows):
                 f"{file} has changed under way: its time or size is another. Keep the files still while a model is "
                 "fitted, and fit again."
             )
+
+
+def _check_sizes(sizes: Sequence[int], n_rows: int, file: Path) -> None:
+    """Refuse a file that claims more rows than it can have, before a list is made of them."""
+    if min(sizes, default=0) < 0 or sum(sizes) != n_rows or n_rows > MOST_ROWS_A_BYTE * file.stat().st_size:
+        raise DatasetError(
+            f"must be a whole Parquet file, got a damaged one (it claims {max(n_rows, sum(sizes)):,} rows).", file
+        )
 
 
 def _state(file: Path) -> tuple[int, int]:

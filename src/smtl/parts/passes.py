@@ -17,13 +17,14 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.datasets.errors import of_file
+from smtl.datasets.errors import named
 from smtl.solvers.seam import Pass
 from smtl.whole_file import whole_file
 
 __all__ = ["Checkpoint", "PassLog"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Memory: TypeAlias = dict[str, npt.NDArray[Any]]
 
 _MAGIC = b"smtl passes 2\n"
 _SIZE, _DIGEST = 8, hashlib.sha256().digest_size  # bytes before the content of a record
@@ -34,8 +35,8 @@ class Checkpoint:
 
     It holds records, each with its size and its digest before it. The first tells which fit it is, as JSON. Each other
     is a pass, as arrays in NumPy's format (which is read without pickle): a digest of what was asked, the intercepts
-    found, W, losses, offsets and slopes. A record that was not written to its end, or is damaged, is forgotten, and all
-    behind it.
+    found, W, losses, offsets, slopes, and what the metric remembers for the next pass. A record that was not written to
+    its end, or is damaged, is forgotten, and all behind it.
 
     Parameters
     ----------
@@ -51,26 +52,25 @@ class Checkpoint:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "fit.passes")
     ...     with Checkpoint(path, {"C": 1.0}) as checkpoint:
-    ...         checkpoint.log("all rows").add(W, intercept, 0.0, intercept, Pass(np.ones(1), np.ones(1), W))
+    ...         checkpoint.log("all rows").add(W, intercept, 0.0, intercept, {}, Pass(np.ones(1), np.ones(1), W))
     ...     with Checkpoint(path, {"C": 1.0}) as checkpoint:
-    ...         checkpoint.log("all rows").replayed(W, intercept, 0.0)
+    ...         checkpoint.log("all rows").replayed(W, intercept, 0.0, {})
     Pass(loss=array([1.]), delta=array([1.]), slope=array([[1., 1.]]))
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: dict[str, Any]) -> None:
         self.path = Path(path)
-        self.passes: dict[bytes, tuple[Float, Pass]] = {}
+        self.passes: dict[bytes, tuple[Float, Memory, Pass]] = {}
         header = json.dumps(identity, sort_keys=True).encode()
         if not self.path.exists() or (self.path.is_file() and self.path.stat().st_size == 0):
             with whole_file(self.path) as part:  # so that a file that is there is ours
                 part.write_bytes(_MAGIC + _record(header))
         self._file: BinaryIO = open(self.path, "r+b")  # noqa: SIM115
         try:
-            self._read(json.loads(header))
-        except BaseException as error:
+            with named(self.path):
+                self._read(json.loads(header))
+        except BaseException:
             self._file.close()
-            if isinstance(error, OSError):
-                of_file(error, self.path)
             raise
 
     def __enter__(self) -> Checkpoint:
@@ -116,8 +116,9 @@ class Checkpoint:
             )
         whole = self._file.tell()
         for record in records:
-            key, intercept, _, *planes = _arrays(record)
-            self.passes[key.tobytes()] = intercept, Pass(*planes)
+            key, intercept, _, loss, delta, slope, names, *values = _arrays(record)
+            memory = dict(zip(names.tolist(), values, strict=True))
+            self.passes[key.tobytes()] = intercept, memory, Pass(loss, delta, slope)
             whole = self._file.tell()
         self._file.seek(whole)
         self._file.truncate()
@@ -135,7 +136,7 @@ class Checkpoint:
                 return
             yield content
 
-    def add(self, key: bytes, W: Float, intercept: Float, result: Pass) -> None:
+    def add(self, key: bytes, W: Float, intercept: Float, memory: Memory, result: Pass) -> None:
         """Keep a pass.
 
         Parameters
@@ -146,19 +147,20 @@ class Checkpoint:
             Where it was.
         intercept : ndarray of shape (n_tasks,)
             The intercepts found.
+        memory : dict of str to ndarray
+            What the metric remembers.
         result : Pass
             Losses and planes.
         """
-        self.passes[key] = intercept.copy(), result
+        self.passes[key] = intercept.copy(), dict(memory), result
         buffer = io.BytesIO()
-        for array in (np.frombuffer(key, dtype=np.uint8), intercept, W, *result):
+        names = np.array(list(memory), dtype=np.str_)
+        for array in (np.frombuffer(key, dtype=np.uint8), intercept, W, *result, names, *memory.values()):
             np.save(buffer, array, allow_pickle=False)
-        try:
+        with named(self.path):
             self._file.write(_record(buffer.getvalue()))
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError as error:
-            raise of_file(error, self.path) from None
 
 
 def _record(content: bytes) -> bytes:
@@ -193,13 +195,15 @@ class PassLog:
             digest.update(np.ascontiguousarray(values).tobytes())
         return digest.digest()
 
-    def replayed(self, W: Float, intercept: Float, eps: float) -> Pass | None:
-        """Return what is known of a pass, with the intercepts overwritten; None if there was none like it.
+    def replayed(self, W: Float, intercept: Float, eps: float, memory: Memory) -> Pass | None:
+        """Return what is known of a pass, with intercepts and memory overwritten; None if there was none like it.
 
         Parameters
         ----------
         W, intercept, eps
             As in `PartsProblem.one_pass`.
+        memory : dict of str to ndarray
+            What the metric remembers.
 
         Returns
         -------
@@ -210,9 +214,10 @@ class PassLog:
         if found is None:
             return None
         intercept[:] = found[0]
-        return found[1]
+        memory.update(found[1])
+        return found[2]
 
-    def add(self, W: Float, asked_at: Float, eps: float, intercept: Float, result: Pass) -> None:
+    def add(self, W: Float, asked_at: Float, eps: float, intercept: Float, memory: Memory, result: Pass) -> None:
         """Keep a pass.
 
         Parameters
@@ -223,7 +228,9 @@ class PassLog:
             The intercepts before and after.
         eps : float
             What was asked.
+        memory : dict of str to ndarray
+            What the metric remembers after it.
         result : Pass
             Losses and planes.
         """
-        self._checkpoint.add(self._key(W, asked_at, eps), W, intercept, result)
+        self._checkpoint.add(self._key(W, asked_at, eps), W, intercept, memory, result)
