@@ -3,7 +3,8 @@
    Calls that count: open, read, write, fsync, rename, unlink, truncate, mkdir, chmod, close, locks, and their relatives,
    whoever makes them: Python, pyarrow, SQLite. FAULTS_FOLDER is the folder; relative paths count as in it.
    fault_arm(k, code, told) is called by the process itself. The code is an errno, 0 to be killed, or SHORT: a write
-   then writes half of what it should, and nothing else fails. What failed is written to the descriptor `told`. */
+   then writes half of what it should, and nothing else fails; or NAMES: nothing fails, and the name of each call is told.
+   The name of what failed is written to the descriptor `told`, with a line end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,13 +21,13 @@
 #include <unistd.h>
 
 #define SHORT -2
+#define NAMES -3
 
 static atomic_long calls, armed = -1;
 static int code, told = -1;
 static char inside[65536];
 
 void fault_arm(long k, int failure, int descriptor) { code = failure; told = descriptor; calls = 0; armed = k; }
-long fault_calls(void) { return calls; }
 
 static int counts(const char *path) {
     const char *folder = getenv("FAULTS_FOLDER");
@@ -41,13 +42,14 @@ static int counts(const char *path) {
 static void tell(const char *name) {
     static ssize_t (*real)(int, const void *, size_t);
     if (!real) real = dlsym(RTLD_NEXT, "write");
-    if (told >= 0) real(told, name, strlen(name));
+    if (told >= 0 && (real(told, name, strlen(name)), real(told, "\n", 1)) != 1) abort();
 }
 
 /* Return 1 where the call is to fail, 2 where a write is to be cut short. */
 static int fails(const char *name, int counted, int writes) {
     if (!counted || armed < 0) return 0;
     long k = atomic_fetch_add(&calls, 1) + 1;
+    if (code == NAMES) tell(name);
     if (k != armed || (code == SHORT && !writes)) return 0;
     tell(name);
     if (code == SHORT) return 2;

@@ -39,6 +39,8 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 FAULTS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EINTR": errno.EINTR, "short": -2, "kill": 0}
+NAMES = -3  # no fault: the names of all calls are told
+WRITES = ("write", "pwrite", "pwrite64", "writev")
 KILLED = -9
 SECONDS = 120  # that a command may take; a hang is a failure
 Check = Callable[[Path], Any]
@@ -55,6 +57,7 @@ class Command(NamedTuple):
     before: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
     same_words: bool = False  # whether it prints the same with and without a fault
+    spare: dict[str, str] = {}  # what may be written instead of an old output that cannot be read
 
 
 def _model(path: Path) -> Any:
@@ -105,6 +108,7 @@ COMMANDS = {
         ("fit", "songs.csv", *_FIT, "-o", "new.skops"),
         {"new.skops": _model, "new-test.csv": None},
         before=("fit", "songs.csv", *_FIT, "--seed", "1", "-o", "new.skops"),
+        spare={"new-test.csv": "new-test-2.csv"},
     ),
     "fit-folder": Command(
         ("fit", "parts", *_FOLDER, "-o", "new.skops"), {"new.skops": _model, "fit.passes": None}, logs=("fit.passes",)
@@ -159,13 +163,16 @@ class _Here:
 
 
 class Ended(NamedTuple):
-    """How a command ended: exit code, calls that were counted, the call that failed, and what was printed."""
+    """How a command ended: exit code, the calls that were told, and what was printed."""
 
     code: int
-    n_calls: int
-    failed: str
+    calls: list[str]
     output: str
     errors: str
+
+    @property
+    def failed(self) -> str:
+        return self.calls[0] if self.calls else ""
 
 
 class Faulty:
@@ -179,13 +186,12 @@ class Faulty:
         self.folder = folder
         self.calls = ctypes.CDLL(str(so))
         self.calls.fault_arm.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_int]
-        self.calls.fault_calls.restype = ctypes.c_long
         smtl.experiments.runner._pool = _Here
         # The study of the paper with one small set and one method: the files that it writes are the same.
         smtl.cli.reproduce.QUICK_SETS = ["flags"]
         smtl.cli._study.chosen_methods = lambda given: ["br"]
 
-    def run(self, words: tuple[str, ...], at: int = 2**60, fault: str = "EIO") -> Ended:
+    def run(self, words: tuple[str, ...], at: int = 2**60, failure: int = NAMES) -> Ended:
         """Run a command with a fault at a call."""
         printed = self.folder.with_name("printed")
         read, write = os.pipe()
@@ -194,17 +200,15 @@ class Faulty:
             code = 70
             try:
                 signal.alarm(SECONDS)
-                code = self._command(words, str(printed), at, FAULTS[fault], write)
+                code = self._command(words, str(printed), at, failure, write)
             finally:
                 os._exit(code)
         os.close(write)
-        _, status = os.waitpid(process, 0)
         with os.fdopen(read, "r") as pipe:
-            failed, _, n = pipe.read().rpartition(" ")
+            calls = pipe.read().split()
+        _, status = os.waitpid(process, 0)
         output, errors = (Path(f"{printed}.{number}").read_text(errors="replace") for number in (1, 2))
-        if status and os.WIFSIGNALED(status):
-            failed, n = n or failed, ""
-        return Ended(os.waitstatus_to_exitcode(status), int(n or 0), failed.strip(), output, errors)
+        return Ended(os.waitstatus_to_exitcode(status), calls, output, errors)
 
     def _command(self, words: tuple[str, ...], printed: str, at: int, failure: int, told: int) -> int:
         self.at_home()
@@ -213,9 +217,7 @@ class Faulty:
         sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8") for number in (1, 2))
         self.calls.fault_arm(at, failure, told)
         code = _main(words)
-        n_calls = self.calls.fault_calls()
         self.calls.fault_arm(-1, 0, -1)
-        os.write(told, f" {n_calls}".encode())
         sys.stdout.flush(), sys.stderr.flush()
         return code
 
@@ -313,8 +315,8 @@ class Trial:
         self._fresh()
         again = faulty.run(self.command.words)
         assert again.code == 0, again.errors
-        self.n_calls, self.messages = again.n_calls, Counter[str]()
-        self.expected = set(files(faulty.folder))
+        self.calls, self.messages = again.calls, Counter[str]()
+        self.expected = {*files(faulty.folder), *self.command.spare.values()}
 
     def _fresh(self) -> None:
         for path in self.faulty.folder.iterdir():
@@ -331,12 +333,17 @@ class Trial:
 
     def check(self, at: int, fault: str) -> str | None:
         """Return what is wrong after a fault at the k-th call, None if all is well."""
+        if fault == "short" and self.calls[at - 1] not in WRITES:
+            return None
         self._fresh()
-        ended = self.faulty.run(self.command.words, at, fault)
+        before = files(self.faulty.folder)
+        ended = self.faulty.run(self.command.words, at, FAULTS[fault])
         found = files(self.faulty.folder)
         wrong = self._ended(ended, fault) or self._left(found, ended, fault) or self._whole(found, ended)
         if wrong is not None:
             return f"({ended.failed}) {wrong}"
+        if found == before:  # the next run is the one without a fault
+            return None
         again = self.faulty.run(self.command.words)
         if again.code != 0:
             return f"({ended.failed}) the next run fails: {again.errors.strip()[-300:]}"
@@ -379,7 +386,10 @@ class Trial:
             if found.get(name) != content:
                 return f"the input {name} has changed"
         for name, check in self.command.outputs.items():
-            wrong = self._output(name, check, found.get(name), ended.code)
+            content, spare = found.get(name), self.command.spare.get(name)
+            if spare in found and content == self.old[name]:
+                content = found[spare]
+            wrong = self._output(name, check, content, ended.code)
             if wrong is not None:
                 return f"{name} {wrong}"
         if "study/runs.sqlite" in self.command.outputs and found.get("study/runs.sqlite"):
@@ -436,16 +446,16 @@ def run(
                 tell(f"{name:16} left out: the set flags is not here; SMTL_DATA says where to look")
                 continue
             trial = Trial(name, faulty, inputs)
-            places = list(range(1, trial.n_calls + 1, every))
+            places = list(range(1, len(trial.calls) + 1, every))
             places = places[:: max(1, len(places) // most)] if most else places
             for fault in faults:
                 for at in places:
                     wrong = trial.check(at, fault)
                     if wrong is not None:
                         bad += 1
-                        tell(f"  {name}, {fault} at call {at} of {trial.n_calls}: {wrong}")
+                        tell(f"  {name}, {fault} at call {at} of {len(trial.calls)}: {wrong}")
             n, took = len(places) * len(faults), time.perf_counter() - begin
-            tell(f"{name:16} {trial.n_calls:5} calls {n:6} faults {bad:4} failures {took:7.0f} s")
+            tell(f"{name:16} {len(trial.calls):5} calls {n:6} faults {bad:4} failures {took:7.0f} s")
             for message, times in trial.messages.most_common() if messages else ():
                 tell(f"  {times:6} {message}")
             failures, total = failures + bad, total + n

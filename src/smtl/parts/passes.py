@@ -155,7 +155,8 @@ class Checkpoint:
         self.passes[key] = intercept.copy(), dict(memory), result
         buffer = io.BytesIO()
         names = np.array(list(memory), dtype=np.str_)
-        for array in (np.frombuffer(key, dtype=np.uint8), intercept, W, *result, names, *memory.values()):
+        arrays: list[npt.NDArray[Any]] = [np.frombuffer(key, dtype=np.uint8), intercept, W, *result, names]
+        for array in [*arrays, *memory.values()]:
             np.save(buffer, array, allow_pickle=False)
         with named(self.path):
             self._file.write(_record(buffer.getvalue()))
