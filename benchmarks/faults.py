@@ -57,7 +57,7 @@ class Command(NamedTuple):
     before: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
     same_words: bool = False  # whether it prints the same with and without a fault
-    spare: dict[str, str] = {}  # what may be written instead of an old output that cannot be read
+    spare: tuple[str, ...] = ()  # an output, and what may be written instead where the old one cannot be read
 
 
 def _model(path: Path) -> Any:
@@ -108,7 +108,7 @@ COMMANDS = {
         ("fit", "songs.csv", *_FIT, "-o", "new.skops"),
         {"new.skops": _model, "new-test.csv": None},
         before=("fit", "songs.csv", *_FIT, "--seed", "1", "-o", "new.skops"),
-        spare={"new-test.csv": "new-test-2.csv"},
+        spare=("new-test.csv", "new-test-2.csv"),
     ),
     "fit-folder": Command(
         ("fit", "parts", *_FOLDER, "-o", "new.skops"), {"new.skops": _model, "fit.passes": None}, logs=("fit.passes",)
@@ -316,7 +316,7 @@ class Trial:
         again = faulty.run(self.command.words)
         assert again.code == 0, again.errors
         self.calls, self.messages = again.calls, Counter[str]()
-        self.expected = {*files(faulty.folder), *self.command.spare.values()}
+        self.expected = {*files(faulty.folder), *self.command.spare[1:]}
 
     def _fresh(self) -> None:
         for path in self.faulty.folder.iterdir():
@@ -386,9 +386,9 @@ class Trial:
             if found.get(name) != content:
                 return f"the input {name} has changed"
         for name, check in self.command.outputs.items():
-            content, spare = found.get(name), self.command.spare.get(name)
-            if spare in found and content == self.old[name]:
-                content = found[spare]
+            content = found.get(name)
+            if name in self.command.spare[:1] and content == self.old[name]:
+                content = found.get(self.command.spare[1], content)
             wrong = self._output(name, check, content, ended.code)
             if wrong is not None:
                 return f"{name} {wrong}"
