@@ -120,7 +120,7 @@ class ParquetRows(Rows):
     ) -> None:
         import pyarrow.parquet as pq
 
-        from smtl.tables.parquet import damaged
+        from smtl.tables.parquet import damaged, text_columns
 
         self.files = parquet_files(source)
         self.labels, self.tasks, self.weight, self.n_threads = list(labels), tasks, weight, n_threads
@@ -130,10 +130,12 @@ class ParquetRows(Rows):
         self._state = [_state(file) for file in self.files]
         batch_rows = max(batch_bytes // (len(self.features) * np.dtype(self.dtype).itemsize), 1)
         self.batches: list[_Batch] = []
+        self._texts: list[list[str]] = []
         for f, file in enumerate(self.files):
             with damaged(file):
                 metadata = pq.read_metadata(file)
                 names = metadata.schema.to_arrow_schema().names
+                self._texts.append(text_columns(metadata))
                 sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
             if names != schema.names:
                 raise ValueError(f"{file} must have the columns of {self.files[0]}, got others instead.")
@@ -221,26 +223,34 @@ class ParquetRows(Rows):
         """Yield the batches of one row group."""
         import pyarrow.parquet as pq
 
-        from smtl.tables.parquet import damaged
+        from smtl.tables.parquet import check_plain, damaged
 
         file = self.files[batches[0].file]
         self._check_still(batches[0].file)
         columns = [*self.features, *self.labels, *self._beside]
         with damaged(file):
-            opened = pq.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False)
-        with opened as source:
+            # Text as a dictionary: whether there is room for a copy in each row is asked before.
+            source = pq.ParquetFile(
+                file, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=self._texts[batches[0].file]
+            )
             tables = source.iter_batches(
                 batch_size=batches[0].n_rows, row_groups=[batches[0].group], columns=columns, use_threads=False
             )
+        try:
             for batch in batches:
                 with damaged(file):
                     table = next(tables, None)
                     if table is not None:
                         table.validate(full=True)
+                        check_plain(table.columns, file)
                 if table is None or table.num_rows != batch.n_rows:
-                    raise SourceChangedError(f"{file} has changed under way: it has other rows than before.")
+                    self._check_still(batches[0].file)
+                    raise DatasetError("must be a whole Parquet file, got a damaged one (rows are missing).", file)
                 yield self._raw(table, batch.number)
                 del table
+        finally:
+            with damaged(file):
+                source.close()
         self._check_still(batches[0].file)
 
     def _raw(self, table: Any, number: int) -> Raw:
@@ -254,10 +264,10 @@ class ParquetRows(Rows):
                     "name the column in ignore."
                 )
             row[:] = column.to_numpy(zero_copy_only=False)
-        labels = [table.column(name).to_numpy(zero_copy_only=False) for name in self.labels]
+        labels = [_values(table.column(name)) for name in self.labels]
         y = labels[0] if len(labels) == 1 else np.column_stack(labels)
-        task = None if self.tasks is None else table.column(self.tasks).to_numpy(zero_copy_only=False)
-        weight = None if self.weight is None else table.column(self.weight).to_numpy(zero_copy_only=False)
+        task = None if self.tasks is None else _values(table.column(self.tasks))
+        weight = None if self.weight is None else _values(table.column(self.weight))
         return Raw(block.T, y, task, number, self.features, self.labels, weight)
 
     def _check_still(self, number: int) -> None:
@@ -272,6 +282,12 @@ class ParquetRows(Rows):
                 f"{file} has changed under way: its time or size is another. Keep the files still while a model is "
                 "fitted, and fit again."
             )
+
+
+def _values(column: Any) -> Any:
+    """Return a column of a batch as an array."""
+    column = column.dictionary_decode() if hasattr(column, "dictionary") else column
+    return column.to_numpy(zero_copy_only=False)
 
 
 def _check_sizes(sizes: Sequence[int], n_rows: int, file: Path) -> None:

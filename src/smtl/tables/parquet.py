@@ -15,7 +15,7 @@ from smtl.datasets.files import opened
 from smtl.datasets.limits import at_most_columns, most_bytes
 from smtl.tables.cells import check_names
 
-__all__ = ["check_plain", "check_rows", "damaged", "open_parquet", "plain", "short", "whole_table"]
+__all__ = ["check_plain", "check_rows", "damaged", "open_parquet", "plain", "short", "text_columns", "whole_table"]
 
 _ADVICE = "pass a larger max_bytes"
 _CONTRADICT = "its parts contradict each other"
@@ -35,7 +35,7 @@ def open_parquet(path: Any, max_bytes: int | None = None, stream: Any = None) ->
         if max_bytes is not None:
             _check_size(metadata, max_bytes, path)
         # A value that occurs often stands in the file once: whether there is room for all copies is asked before.
-        table = pq.ParquetFile(path if stream is None else stream, read_dictionary=_texts(metadata))
+        table = pq.ParquetFile(path if stream is None else stream, read_dictionary=text_columns(metadata))
     with table:
         with damaged(path):
             names = [str(name) for name in table.schema_arrow.names]
@@ -51,7 +51,7 @@ def _check_size(metadata: Any, limit: int, path: Any) -> None:
     at_most(sum(group.total_byte_size for group in groups), limit, "its data", _ADVICE, path)
 
 
-def _texts(metadata: Any) -> list[str]:
+def text_columns(metadata: Any) -> list[str]:
     """Return the columns of text. What each row group says of them is not asked: a damaged one ends the process."""
     known = (metadata.schema.column(j) for j in range(metadata.num_columns))
     flat = (column for column in known if column.max_repetition_level == 0)
