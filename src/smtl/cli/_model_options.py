@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 from smtl.cli._reading import list_of, one_line_errors, read_data
 
 if TYPE_CHECKING:
@@ -109,4 +109,4 @@ def told(facts: dict[str, Any], words: dict[str, str]) -> str:
 
 def writing_errors(out: Path | str, error: OSError) -> CommandError:
     """Return the error for a file that could not be written."""
-    return CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.")
+    return CommandError(f"cannot write {str(out)!r}: {reason(error)}.")

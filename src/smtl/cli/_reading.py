@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 
 if TYPE_CHECKING:
     from smtl.datasets import Dataset, Format
@@ -186,10 +186,10 @@ def one_line_errors() -> Iterator[None]:
     except (ValueError, ImportError, MemoryError) as error:
         raise CommandError(_in_options(str(error)) or "not enough memory.") from error
     except OSError as error:
-        if error.strerror is None:
+        if error.strerror is None and error.filename is None:
             raise CommandError(str(error)) from error
         place = "" if error.filename is None else f"{error.filename}: "
-        raise CommandError(f"{place}{error.strerror}.") from error
+        raise CommandError(f"{place}{reason(error)}.") from error
 
 
 def as_flags(reading: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as to_json
 import math
+import os
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -17,7 +18,7 @@ from smtl.cli._cuts import costs_of, threshold_of
 from smtl.cli._errors import CommandError
 from smtl.cli._fit_folder import LargeSettings, fit_folder, is_large, print_folder
 from smtl.cli._fit_table import named_results, print_tasks
-from smtl.cli._guard import files_of, guard
+from smtl.cli._guard import files_of, guard, is_same_file
 from smtl.cli._model_options import Json, read_for_model
 from smtl.cli._output import clean_console
 from smtl.cli._reading import as_flags, one_line_errors, with_reading_options
@@ -215,7 +216,7 @@ def fit(
     Example: smtl fit songs.csv --labels calm,sad -o songs.skops
     """
     check_writable(out, advice="choose another with -o")
-    guard(files_of(source, reading), [out])
+    _check_written(source, reading, out, checkpoint)
     if scoring is not None and C not in (None, "cv"):
         raise typer.BadParameter(f"--scoring goes with --C cv, got --C {C}.")
     large = is_large(source) or cluster is not None or checkpoint is not None
@@ -298,6 +299,17 @@ def fit(
         if not status.is_terminal:
             tell_reading(console, data)
         _print(console, summary, source if kept is None else str(kept), out, reading)
+
+
+def _check_written(source: str, reading: dict[str, Any], out: Path, checkpoint: Path | None) -> None:
+    """Refuse to write onto the data, and the model and the passes into one file."""
+    guard(files_of(source, reading), [out])
+    if checkpoint is None:
+        return
+    check_writable(checkpoint, advice="choose another with --checkpoint")
+    guard(files_of(source, reading), [checkpoint], "choose another with --checkpoint")
+    if os.path.realpath(out) == os.path.realpath(checkpoint) or (out.exists() and is_same_file(checkpoint, out)):
+        raise CommandError(f"-o and --checkpoint must be two files, got {str(out)!r} for both.")
 
 
 def _check_together(model: str, preset: str | None, of_linear: dict[str, Any]) -> None:

@@ -123,7 +123,12 @@ CONTENTS: dict[str, dict[str, Value]] = {
         "correction_": either(nothing, part),
         "score_": number(infinite=True),
         "weights_": mapping_to(_positive),
-        "leaderboard_": columns("learner", "score", "weight", "seconds"),
+        "leaderboard_": columns(
+            learner=array("U", "board"),
+            score=array("f", "board", holes=True),
+            weight=array("f", "board", low=0.0),
+            seconds=array("f", "board", low=0.0),
+        ),
         "held_out_scores_": either(array("f", "*", holes=True), array("f", "*", "tasks", holes=True)),
         "row_rule_": _row_rule,
         "unpromised_tasks_": array("iufbUO", "*"),

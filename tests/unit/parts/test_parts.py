@@ -294,7 +294,7 @@ def test_a_stopped_fit_goes_on_where_it_was(tmp_path, metric):
 def test_checkpoint_of_another_fit_is_refused(tmp_path):
     with Checkpoint(tmp_path / "passes", {"C": "1.0"}) as checkpoint:
         one = Pass(np.ones(1), np.ones(1), np.ones((1, 1)))
-        checkpoint.log("a").add(np.ones((1, 1)), np.zeros(1), 0.0, np.zeros(1), one)
+        checkpoint.log("a").add(np.ones((1, 1)), np.zeros(1), 0.0, np.zeros(1), {}, one)
     with pytest.raises(ValueError, match="it is that of one with other C"):
         Checkpoint(tmp_path / "passes", {"C": "2.0"})
     (tmp_path / "text").write_text("no checkpoint")
