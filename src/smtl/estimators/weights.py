@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from smtl.estimators.folds import make_folds
 from smtl.estimators.targets import Targets
 
-__all__ = ["check_unweighted", "in_copies", "read_sample_weight", "weigh", "weighed_splits", "without_zeros"]
+__all__ = ["in_copies", "read_sample_weight", "weigh", "weighed_splits", "without_zeros"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -118,7 +118,7 @@ def weighed_splits(
     Parameters
     ----------
     estimator : estimator
-        With ``cv`` and ``task_weight``.
+        With ``cv``, ``class_weight`` and ``task_weight``.
     X, y, targets, groups
         As in `smtl.estimators.folds.make_folds`.
     weights : ndarray of shape (n_samples,) or None
@@ -140,22 +140,8 @@ def weighed_splits(
         of_kept = [(np.isin(kept, train), np.isin(kept, test)) for train, test in splits]
         splits = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in of_kept]
     X, targets, weights = without_zeros(X, targets, weights)
-    weigh(targets, weights, None, estimator.task_weight)
+    weigh(targets, weights, estimator.class_weight, estimator.task_weight)
     return X, y, targets, splits if own_splits else make_folds(estimator.cv, X, y, targets, rng, groups)
-
-
-def check_unweighted(weights: Float | None, class_weight: Any = None) -> None:
-    """Raise where rows have weights: tasks that are judged within groups have none.
-
-    Parameters
-    ----------
-    weights : ndarray or None
-        Weights of rows.
-    class_weight : object
-        Weights of classes.
-    """
-    if weights is not None or class_weight is not None:
-        raise ValueError("sample_weight and class_weight must be None where groups are given, got weights instead.")
 
 
 def in_copies(weights: Float) -> Rows:
