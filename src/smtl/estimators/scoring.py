@@ -85,9 +85,8 @@ class TaskScorer:
             if rows.any():
                 known.append((y[rows], s[rows], each, *(numbers[rows] for numbers in group)))
         if self.pooled and known:
-            y, s, each = ([column[part] for column in known] for part in range(3))
-            together = None if weights is None else np.concatenate(each)
-            known = [(np.concatenate(y), np.concatenate(s), together)]
+            parts = [[column[part] for column in known] for part in range(2 if weights is None else 3)]
+            known = [tuple([*map(np.concatenate, parts), None][:3])]
         return _mean_of_known([self._of_task(*column) for column in known])
 
     def _of_task(
