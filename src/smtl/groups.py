@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Metric, Planes
+from smtl.metrics.weighting import weighted_planes
 
 __all__ = ["Groups", "graded_groups", "groups_of_tasks", "rows_of_groups"]
 
@@ -56,7 +57,9 @@ class Groups:
     n_used: Numbers
     n_left_out: Numbers
 
-    def planes(self, metric: Metric, scores: Float, first: int, last: int, start: int) -> Planes:
+    def planes(
+        self, metric: Metric, scores: Float, first: int, last: int, start: int, weights: Float | None = None
+    ) -> Planes:
         """Return the planes of the tasks ``first:last``, each of which has a group that counts.
 
         Parameters
@@ -69,6 +72,8 @@ class Groups:
             The range of tasks.
         start : int
             Where the labels of the first of them begin.
+        weights : ndarray, optional
+            What each of the scores counts in its group. Groups count the same, whatever their rows weigh.
 
         Returns
         -------
@@ -86,11 +91,13 @@ class Groups:
         a, b = self.first[first], self.first[last]
         begin, end = self.ptr[a], self.ptr[b]
         rows, ptr, share = self.rows[begin:end] - start, self.ptr[a : b + 1] - begin, self.share[a:b]
-        delta, part, value = metric.planes(
-            scores[rows], self.y[begin:end], ptr, shift=np.zeros(b - a), with_intercept=False, eps=0.0
+        each = None if weights is None else weights[rows]
+        no = np.zeros(b - a)
+        delta, part, value = weighted_planes(
+            metric, scores[rows], self.y[begin:end], ptr, each, shift=no, with_intercept=False, eps=0.0
         )
-        weights = part * np.repeat(share, np.diff(ptr))
-        c = np.asarray(np.bincount(rows, weights=weights, minlength=len(scores)), dtype=np.float64)
+        shared = part * np.repeat(share, np.diff(ptr))
+        c = np.asarray(np.bincount(rows, weights=shared, minlength=len(scores)), dtype=np.float64)
         tasks = self.first[first:last] - a
         return np.add.reduceat(share * delta, tasks), c, np.add.reduceat(share * value, tasks)
 

@@ -81,6 +81,7 @@ def summary_of(
             "labels": list(columns),
             "task": _task_column(data, reading),
             "ignored": list_of(reading.get("ignore")),
+            **({} if data.weights is None else {"weight": reading["weights"]}),
         },
         **({} if encoder is None else {"table": encoder.columns_}),
         **({} if form is None else {"labels": form.to_json()}),

@@ -208,14 +208,12 @@ class TasksClassifier(ShowsFit, ClassifierMixin, BaseEstimator):
         float
             The mean over the tasks that have both classes in ``y``; NaN if none has.
         """
-        self._check_scorable(None, tasks)
+        self._check_scorable(tasks)
         scorer = TaskScorer(self._metric())
         columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
         return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))
 
-    def _check_scorable(self, sample_weight: Any, tasks: Any) -> None:
-        if sample_weight is not None:
-            raise ValueError(f"sample_weight must be None: {type(self).__name__} scores rows that all count the same.")
+    def _check_scorable(self, tasks: Any) -> None:
         check_is_fitted(self)
         if self._kind == "tasks" and tasks is None:
             raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")

@@ -25,6 +25,7 @@ from smtl.tables.labels import LabelForm, find_labels
 from smtl.tables.layout import Layout, find_layout
 from smtl.tables.reading import read_table
 from smtl.tables.suggesting import suggest_labels
+from smtl.tables.weights import read_weights
 from smtl.whole_file import whole_file
 
 __all__ = [
@@ -62,6 +63,8 @@ class TableData(Dataset):
         The numbers of the rows that are there, where some were left out.
     task_column : str, optional
         The column that says each row's task.
+    weight_column : str, optional
+        The column that says what each row counts.
     """
 
     form: LabelForm | None = None
@@ -70,6 +73,7 @@ class TableData(Dataset):
     notes: tuple[str, ...] = ()
     rows: npt.NDArray[np.int64] | None = None
     task_column: str | None = None
+    weight_column: str | None = None
 
 
 def read_table_data(
@@ -83,6 +87,7 @@ def read_table_data(
     tag_separator: str | None = None,
     yes: str | Mapping[str, str] | None = None,
     tasks: str | None = None,
+    weights: str | None = None,
     number: Collection[str] = (),
     category: Collection[str] = (),
     text: Collection[str] = (),
@@ -105,6 +110,8 @@ def read_table_data(
         Where the labels are; see `smtl.tables.labels.find_labels`. By default columns that begin with ``label:``.
     tasks : str, optional
         A column that says each row's task; there is one label then. By default the one named ``task:``.
+    weights : str, optional
+        A column that says what each row counts: numbers, none of them negative, with a positive sum.
     number, category, text, date, ignore : collection of str
         What columns are; see `TableEncoder`.
     header, skip, separator, decimal, encoding
@@ -146,7 +153,9 @@ def read_table_data(
     found = find_layout(path, **layout)
     names = column_names(path, layout)
     if not header:
-        class_column, tags, tasks = (_by_position(name, names) for name in (class_column, tags, tasks))
+        class_column, tags, tasks, weights = (
+            _by_position(name, names) for name in (class_column, tags, tasks, weights)
+        )
         of_class, of_tags = (_by_position(name, names) for name in (of_class, of_tags))
         labels = None if labels is None else [str(_by_position(name, names)) for name in labels]
     task = tasks or (TASK if TASK in names else None)
@@ -156,7 +165,13 @@ def read_table_data(
         raw=[name for name in names if name == of_tags],
         **layout,
     )
-    given = {"class_column": [class_column], "tags": [tags], "tasks": [tasks], "labels": labels or ()}
+    given = {
+        "class_column": [class_column],
+        "tags": [tags],
+        "tasks": [tasks],
+        "weights": [weights],
+        "labels": labels or (),
+    }
     for option, columns in given.items():
         for name in columns:
             _check_name(table, name, option, path)
@@ -180,20 +195,24 @@ def read_table_data(
                 f"there must be one label column where a column says the task, got {len(form.names)} labels.", path
             )
         own = _task_names(table.column(task), task, path)
-    used = {*form.columns, task}
+    each = None if weights is None else read_weights(table.column(weights), weights, path)
+    if weights is not None and weights in (*form.columns, task):
+        raise DatasetError(f"weights must name a column of weights, got {shown(weights)} instead, a label.", path)
+    used = {*form.columns, task, weights}
     said = {"number": number, "category": category, "text": text, "date": date, "ignore": ignore}
     for option, named in said.items():
         for name in named:
             _check_name(table, name, option, path)
             if name in used:
-                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is a label.", path)
+                role = "the weights" if name == weights else "a label"
+                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is {role}.", path)
     X = table.drop_columns([name for name in table.column_names if name in used])
     kept: npt.NDArray[np.int64] | None = None
     if form.kind == "class":
         kept = np.flatnonzero([value is not None for value in labels_read])
         if len(kept) < table.num_rows:
             notes.append(f"{table.num_rows - len(kept):,} rows have no class, and are left out")
-            X, Y = X.take(pa.array(kept)), Y[kept]
+            X, Y, each = X.take(pa.array(kept)), Y[kept], None if each is None else each[kept]
     return TableData(
         X,
         Y[:, 0] if own is not None else Y,
@@ -207,6 +226,8 @@ def read_table_data(
         tuple(notes),
         kept,
         task,
+        weights,
+        weights=each,
     )
 
 
@@ -287,6 +308,8 @@ def write_table_data(data: TableData, path: Path) -> None:
         table = table.append_column(name, [_column(cells)])
     if data.tasks is not None:
         table = table.append_column(data.task_column or TASK, [pa.array(data.tasks.tolist())])
+    if data.weights is not None and data.weight_column is not None:
+        table = table.append_column(data.weight_column, [pa.array(data.weights)])
     header = data.layout is None or data.layout.header
     if not header:  # columns go by their positions
         table = table.select(sorted(table.column_names, key=int))
