@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,8 @@ __all__ = [
     "without_header",
     "write_table_data",
 ]
+
+Labels: TypeAlias = npt.NDArray[Any]
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,16}")  # an int64, as Python writes it
 
@@ -140,15 +142,15 @@ def read_table_data(
         "header": header,
         "skip": skip,
     }
-    of_class, of_tags = class_column, tags
-    if form is not None and form.kind != "columns":
-        of_class, of_tags = (form.columns[0], tags) if form.kind == "class" else (class_column, form.columns[0])
     found = find_layout(path, **layout)
     names = column_names(path, layout)
     if not header:
         class_column, tags, tasks = (_by_position(name, names) for name in (class_column, tags, tasks))
-        of_class, of_tags = (_by_position(name, names) for name in (of_class, of_tags))
         labels = None if labels is None else [str(_by_position(name, names)) for name in labels]
+    of_class, of_tags = class_column, tags
+    if form is not None and form.kind != "columns":
+        own = form.columns[0] if header else _by_position(form.columns[0], names)
+        of_class, of_tags = (own, tags) if form.kind == "class" else (class_column, own)
     task = tasks or (TASK if TASK in names else None)
     table = read_table(
         path,
@@ -160,46 +162,29 @@ def read_table_data(
     for option, columns in given.items():
         for name in columns:
             _check_name(table, name, option, path)
-    if form is None:
-        options = {"labels": labels, "prefix": prefix, "last": last, "class_column": class_column, "tags": tags}
-        if all(value is None for value in options.values()):
-            options["prefix"] = _marked(table, path)
-        try:
-            form = find_labels(table, **options, tag_separator=tag_separator, yes=yes)  # type: ignore[arg-type]
-        except ValueError as error:
-            raise DatasetError(str(error), path) from error
     try:
+        if form is None:
+            options = {"labels": labels, "prefix": prefix, "last": last, "class_column": class_column, "tags": tags}
+            if all(value is None for value in options.values()):
+                options["prefix"] = _marked(table, path)
+            form = find_labels(table, **options, tag_separator=tag_separator, yes=yes)  # type: ignore[arg-type]
         labels_read = form.read(table)
     except ValueError as error:
-        raise DatasetError(str(error), path) from error
-    Y, notes = _matrix(form, labels_read), [*form.notes()]
-    own: npt.NDArray[Any] | None = None
-    if task is not None:
-        if form.kind != "columns" or Y.shape[1] != 1:
-            raise DatasetError(
-                f"there must be one label column where a column says the task, got {len(form.names)} labels.", path
-            )
-        own = _task_names(table.column(task), task, path)
-    used = {*form.columns, task}
+        raise error if isinstance(error, DatasetError) else DatasetError(str(error), path) from error
+    Y = _matrix(form, labels_read)
+    of_tasks = None if task is None else _one_label_a_task(table, form, Y, task, path)
     said = {"number": number, "category": category, "text": text, "date": date, "ignore": ignore}
-    for option, named in said.items():
-        for name in named:
-            _check_name(table, name, option, path)
-            if name in used:
-                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is a label.", path)
-    X = table.drop_columns([name for name in table.column_names if name in used])
-    kept: npt.NDArray[np.int64] | None = None
-    if form.kind == "class":
-        kept = np.flatnonzero([value is not None for value in labels_read])
-        if len(kept) < table.num_rows:
-            notes.append(f"{table.num_rows - len(kept):,} rows have no class, and are left out")
-            X, Y = X.take(pa.array(kept)), Y[kept]
+    X = _features(table, said, {*form.columns, task}, path)
+    X, Y, kept = _with_a_class(X, Y, form, labels_read)
+    notes = [*form.notes()]
+    if kept is not None and len(kept) < table.num_rows:
+        notes.append(f"{table.num_rows - len(kept):,} rows have no class, and are left out")
     return TableData(
         X,
-        Y[:, 0] if own is not None else Y,
+        Y if of_tasks is None else Y[:, 0],
         tuple(X.column_names),
         form.names,
-        own,
+        of_tasks,
         stem(path),
         form,
         found,
@@ -208,6 +193,37 @@ def read_table_data(
         kept,
         task,
     )
+
+
+def _one_label_a_task(table: pa.Table, form: LabelForm, Y: Labels, task: str, path: Source) -> npt.NDArray[Any]:
+    """Return the task of each row, where there is one label."""
+    if form.kind != "columns" or Y.shape[1] != 1:
+        raise DatasetError(
+            f"there must be one label column where a column says the task, got {len(form.names)} labels.", path
+        )
+    return _task_names(table.column(task), task, path)
+
+
+def _features(
+    table: pa.Table, said: Mapping[str, Collection[str]], used: Collection[str | None], path: Source
+) -> pa.Table:
+    """Return the columns that are neither label nor task, all of those that were named among them."""
+    for option, named in said.items():
+        for name in named:
+            _check_name(table, name, option, path)
+            if name in used:
+                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is a label.", path)
+    return table.drop_columns([name for name in table.column_names if name in used])
+
+
+def _with_a_class(
+    X: pa.Table, Y: Labels, form: LabelForm, labels_read: Any
+) -> tuple[pa.Table, Labels, npt.NDArray[np.int64] | None]:
+    """Return the rows that have a class, and which these are; None where labels are no classes."""
+    if form.kind != "class":
+        return X, Y, None
+    kept = np.flatnonzero([value is not None for value in labels_read])
+    return (X, Y, kept) if len(kept) == len(Y) else (X.take(pa.array(kept)), Y[kept], kept)
 
 
 def as_dataset(X: Any, y: Any) -> Dataset:
