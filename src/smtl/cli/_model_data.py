@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from smtl.cli._errors import CommandError
 from smtl.cli._guard import STREAM
@@ -17,6 +17,11 @@ from smtl.cli._reading import LABEL_OPTIONS, is_table, layout_options, list_of, 
 if TYPE_CHECKING:
     from smtl.datasets import Dataset
     from smtl.tables.data import TableData
+
+# Options of what columns are: the model knows that.
+_KNOWN_TO_THE_MODEL = ("number", "category", "text", "date", "nominal", "xml", "ignore")
+# What is done with a table whose columns a model of tables takes.
+Completed: TypeAlias = "Callable[[TableData], tuple[Dataset, Any]]"
 
 __all__ = [
     "check_ignored",
@@ -186,46 +191,46 @@ def read_as_in_training(
     X : ndarray, CSR matrix or pyarrow.Table
         Features.
     """
-    from smtl.model.matching import arranged, as_columns
-    from smtl.model.scores import encoder_of, takes_frames
-
+    read = _table_as_in_training if is_table_source(source, reading) else _matrix_as_in_training
     told = [*kept, *list_of(reading.get("ignore"))]
-    encoder, task = encoder_of(fitted), (metadata.get("columns") or {}).get("task")
-    if not is_table_source(source, reading):
-        from smtl.model.training import without_columns
+    return read(source, reading, fitted, metadata, lambda data: _completed(data, metadata, source, strict, told))
 
-        unwanted = {*list_of(reading.get("ignore")), *other_columns(metadata)["ignored"]}
-        data = read_for_model(source, reading | {"ignore": None})
-        data = without_columns(data, unwanted, missing="ignore")
-        with one_line_errors():
-            if encoder is not None:
-                return _completed(as_columns(data, metadata["features"]), metadata, source, strict, told)
-            return data, arranged(data, metadata["features"], metadata["named_features"])
+
+def _matrix_as_in_training(
+    source: str, reading: dict[str, Any], fitted: Any, metadata: dict[str, Any], completed: Completed
+) -> tuple[Dataset, Any]:
+    """Return what is no table; of a model of tables, as a table."""
+    from smtl.model.matching import arranged, as_columns
+    from smtl.model.scores import encoder_of
+    from smtl.model.training import without_columns
+
+    unwanted = {*list_of(reading.get("ignore")), *other_columns(metadata)["ignored"]}
+    data = read_for_model(source, reading | {"ignore": None})
+    data = without_columns(data, unwanted, missing="ignore")
+    with one_line_errors():
+        if encoder_of(fitted) is not None:
+            return completed(as_columns(data, metadata["features"]))
+        return data, arranged(data, metadata["features"], metadata["named_features"])
+
+
+def _table_as_in_training(
+    source: str, reading: dict[str, Any], fitted: Any, metadata: dict[str, Any], completed: Completed
+) -> tuple[Dataset, Any]:
+    """Return a table; of a model of matrices, as a matrix."""
+    from smtl.model.matching import arranged
+    from smtl.model.scores import encoder_of, takes_frames
     from smtl.tables.data import read_table_data, without_header
     from smtl.tables.matrix import as_matrix
 
-    given = {key: value for key, value in reading.items() if value is not None}
-    for key in {"labels", "ignore"} & set(given):
-        given[key] = list_of(given[key])
-    if "header" in given:
-        given["header"] = False
-    if task and task != "task:":
-        given.setdefault("tasks", task)
-    form = label_form(metadata)
-    if form is not None and not any(key in given for key in LABEL_OPTIONS):
-        given["form"] = form
-    elif not any(key in given for key in LABEL_OPTIONS):
-        given |= _labels_of(source, reading, metadata)
-    for key in ("number", "category", "text", "date", "nominal", "xml"):
-        given.pop(key, None)
-    ignored = [name for name in given.pop("ignore", []) if use_of(name, metadata) is None]
+    encoder = encoder_of(fitted)
+    ignored = [name for name in list_of(reading.get("ignore")) if use_of(name, metadata) is None]
     with one_line_errors():
-        table = read_table_data(source, **given)
+        table = read_table_data(source, **_table_options(source, reading, metadata))
         if reading.get("header") and encoder is not None:
             found = without_header(table.X, metadata["features"])
             table = replace(table, X=found, feature_names=tuple(found.column_names))
         if encoder is not None:
-            return _completed(table, metadata, source, strict, told)
+            return completed(table)
         if takes_frames(fitted):
             missing = [name for name in metadata["features"] if name not in table.X.column_names]
             if missing:
@@ -234,6 +239,23 @@ def read_as_in_training(
         unwanted = {*ignored, *other_columns(metadata)["ignored"]} & set(table.X.column_names)
         data = as_matrix(replace(table, said={"ignore": tuple(unwanted)}), "one-hot", source)
         return data, arranged(data, metadata["features"], metadata["named_features"])
+
+
+def _table_options(source: str, reading: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return how a table is read: as the user says, and else with the labels and the task of the training data."""
+    given = {key: value for key, value in reading.items() if value is not None}
+    if "labels" in given:
+        given["labels"] = list_of(given["labels"])
+    if "header" in given:
+        given["header"] = False
+    task, form = (metadata.get("columns") or {}).get("task"), label_form(metadata)
+    if task and task != "task:":
+        given.setdefault("tasks", task)
+    if not any(key in given for key in LABEL_OPTIONS):
+        given |= _labels_of(source, reading, metadata) if form is None else {"form": form}
+    return {
+        k: v for k, v in given.items() if k not in ("number", "category", "text", "date", "nominal", "xml", "ignore")
+    }
 
 
 def _labels_of(source: str, reading: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:

@@ -48,37 +48,20 @@ def choose(
     """Return the columns' roles; the last columns, the names, the class and the prefix exclude each other."""
     if sum(choice is not None for choice in (labels, prefix, last, of_class)) > 1:
         raise ValueError("labels must be given by one of labels, prefix, last and class_column, got more than one.")
-    position = {name: j for j, name in enumerate(names)}
-    if len(position) < len(names):
-        twice = next(name for j, name in enumerate(names) if position[name] != j)
-        raise DatasetError(f"names of columns must differ, got {shown(twice)} twice; rename one.", path, line)
+    position = _positions(names, path, line)
     task = position.get(TASK) if tasks is None else find(position, tasks, "tasks", path, line)
-    rest = [j for j in range(len(names)) if j != task]
     one = None if of_class is None else find(position, of_class, "class_column", path, line)
-    if one is not None:
-        chosen, label_names = [], []
-        rest = [j for j in rest if j != one]
-    elif labels is not None:
+    rest = [j for j in range(len(names)) if j not in (task, one)]
+    chosen: list[int] = []
+    if one is None and labels is not None:
         chosen = [find(position, key, "labels", path, line) for key in labels]
-        label_names = [names[j] for j in chosen]
-    elif last is not None:
-        if not 0 < last <= len(rest):
-            raise DatasetError(
-                f"last must be from 1 to the number of columns, {len(rest)}, got {last} instead.", path, line
-            )
-        chosen = rest[-last:]
-        label_names = [names[j] for j in chosen]
-    else:
+    elif one is None and last is not None:
+        chosen = _last(rest, last, path, line)
+    elif one is None:
         prefix = LABEL if prefix is None else prefix
         chosen = [j for j in rest if names[j].startswith(prefix)]
-        label_names = [names[j].removeprefix(prefix) for j in chosen]
-    if one is None and (not chosen or len(set(chosen)) < len(chosen)):
-        wrong = "one of them twice" if chosen else f"none: no column begins with {prefix!r}" if prefix else "none"
-        raise DatasetError(
-            f"label columns must be given, got {wrong}; pass labels=[names], prefix=, last= or class_column=.",
-            path,
-            line,
-        )
+    if one is None:
+        _check_labels(chosen, prefix, path, line)
     if task is not None and (one is not None or len(chosen) != 1):
         raise DatasetError(
             f"there must be one label column where a column says the task, got {len(chosen)} instead.", path, line
@@ -87,7 +70,38 @@ def choose(
     features = [j for j in rest if j not in taken]
     ignored = _ignored(position, ignore, features, path, line)
     features = [j for j in features if j not in ignored]
-    return Roles(features, chosen, tuple(label_names), one, task, ignored)
+    label_names = tuple(names[j].removeprefix(prefix or "") for j in chosen)
+    return Roles(features, chosen, label_names, one, task, ignored)
+
+
+def _positions(names: Sequence[str], path: Source, line: int | None) -> dict[str, int]:
+    """Return where each name is; each may occur once."""
+    position = {name: j for j, name in enumerate(names)}
+    if len(position) < len(names):
+        twice = next(name for j, name in enumerate(names) if position[name] != j)
+        raise DatasetError(f"names of columns must differ, got {shown(twice)} twice; rename one.", path, line)
+    return position
+
+
+def _last(rest: list[int], last: int, path: Source, line: int | None) -> list[int]:
+    """Return the last columns."""
+    if not 0 < last <= len(rest):
+        raise DatasetError(
+            f"last must be from 1 to the number of columns, {len(rest)}, got {last} instead.", path, line
+        )
+    return rest[-last:]
+
+
+def _check_labels(chosen: Sequence[int], prefix: str | None, path: Source, line: int | None) -> None:
+    """Raise unless there are label columns, each once."""
+    if chosen and len(set(chosen)) == len(chosen):
+        return
+    wrong = "one of them twice" if chosen else f"none: no column begins with {prefix!r}" if prefix else "none"
+    raise DatasetError(
+        f"label columns must be given, got {wrong}; pass labels=[names], prefix=, last= or class_column=.",
+        path,
+        line,
+    )
 
 
 def _ignored(

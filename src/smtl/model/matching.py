@@ -198,17 +198,9 @@ def arranged(data: Dataset, features: Sequence[str], named: bool, encoder: Any =
     if is_frame(X):  # of a pipeline that takes data frames
         return X
     if data.feature_names is None or not named:
-        lacking = d - X.shape[1]
-        if lacking == 0 or (sp.issparse(X) and lacking > 0):
-            return sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], d)) if sp.issparse(X) else X
-        raise ValueError(f"there must be {d} features, as the model has, got {X.shape[1]} instead.")
+        return _by_position(X, d)
     have = {name: j for j, name in enumerate(data.feature_names)}
-    nominal = _nominal(data.feature_names, features)
-    known = set(features)
-    # A file that declares other values of a nominal column has other columns for them.
-    missing = [name for name in features if name not in have and name.partition("=")[0] not in nominal]
-    unknown = dict.fromkeys(name.partition("=")[0] for name in have if name not in known)
-    refuse(missing, [column for column in unknown if column not in nominal])
+    _check_names(have, features)
     present = [(j, have[name]) for j, name in enumerate(features) if name in have]
     to, source = ([pair[side] for pair in present] for side in (0, 1))
     if len(present) == d:
@@ -219,6 +211,26 @@ def arranged(data: Dataset, features: Sequence[str], named: bool, encoder: Any =
     placed = np.zeros((X.shape[0], d))
     placed[:, to] = X[:, source]
     return placed
+
+
+def _by_position(X: Any, d: int) -> Any:
+    """Return features without names: as many as the model has; a sparse matrix may lack the last ones."""
+    if sp.issparse(X) and X.shape[1] <= d:
+        return sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
+    if X.shape[1] != d:
+        raise ValueError(f"there must be {d} features, as the model has, got {X.shape[1]} instead.")
+    return X
+
+
+def _check_names(have: Collection[str], features: Sequence[str]) -> None:
+    """Raise where features are missing or unknown, but for values of a nominal column.
+
+    A file that declares other values of such a column has other columns for them.
+    """
+    nominal, known = _nominal(tuple(have), features), set(features)
+    missing = [name for name in features if name not in have and name.partition("=")[0] not in nominal]
+    unknown = dict.fromkeys(name.partition("=")[0] for name in have if name not in known)
+    refuse(missing, [column for column in unknown if column not in nominal])
 
 
 def as_columns(data: Dataset, features: Sequence[str]) -> TableData:

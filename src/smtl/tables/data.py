@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,8 @@ __all__ = [
     "without_header",
     "write_table_data",
 ]
+
+Labels: TypeAlias = npt.NDArray[Any]
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,16}")  # an int64, as Python writes it
 
@@ -147,17 +149,17 @@ def read_table_data(
         "header": header,
         "skip": skip,
     }
-    of_class, of_tags = class_column, tags
-    if form is not None and form.kind != "columns":
-        of_class, of_tags = (form.columns[0], tags) if form.kind == "class" else (class_column, form.columns[0])
     found = find_layout(path, **layout)
     names = column_names(path, layout)
     if not header:
         class_column, tags, tasks, weights = (
             _by_position(name, names) for name in (class_column, tags, tasks, weights)
         )
-        of_class, of_tags = (_by_position(name, names) for name in (of_class, of_tags))
         labels = None if labels is None else [str(_by_position(name, names)) for name in labels]
+    of_class, of_tags = class_column, tags
+    if form is not None and form.kind != "columns":
+        own = form.columns[0] if header else _by_position(form.columns[0], names)
+        of_class, of_tags = (own, tags) if form.kind == "class" else (class_column, own)
     task = tasks or (TASK if TASK in names else None)
     table = read_table(
         path,
@@ -175,50 +177,33 @@ def read_table_data(
     for option, columns in given.items():
         for name in columns:
             _check_name(table, name, option, path)
-    if form is None:
-        options = {"labels": labels, "prefix": prefix, "last": last, "class_column": class_column, "tags": tags}
-        if all(value is None for value in options.values()):
-            options["prefix"] = _marked(table, path)
-        try:
-            form = find_labels(table, **options, tag_separator=tag_separator, yes=yes)  # type: ignore[arg-type]
-        except ValueError as error:
-            raise DatasetError(str(error), path) from error
     try:
+        if form is None:
+            options = {"labels": labels, "prefix": prefix, "last": last, "class_column": class_column, "tags": tags}
+            if all(value is None for value in options.values()):
+                options["prefix"] = _marked(table, path)
+            form = find_labels(table, **options, tag_separator=tag_separator, yes=yes)  # type: ignore[arg-type]
         labels_read = form.read(table)
     except ValueError as error:
-        raise DatasetError(str(error), path) from error
-    Y, notes = _matrix(form, labels_read), [*form.notes()]
-    own: npt.NDArray[Any] | None = None
-    if task is not None:
-        if form.kind != "columns" or Y.shape[1] != 1:
-            raise DatasetError(
-                f"there must be one label column where a column says the task, got {len(form.names)} labels.", path
-            )
-        own = _task_names(table.column(task), task, path)
-    each = None if weights is None else read_weights(table.column(weights), weights, path)
+        raise error if isinstance(error, DatasetError) else DatasetError(str(error), path) from error
+    Y = _matrix(form, labels_read)
+    of_tasks = None if task is None else _one_label_a_task(table, form, Y, task, path)
     if weights is not None and weights in (*form.columns, task):
         raise DatasetError(f"weights must name a column of weights, got {shown(weights)} instead, a label.", path)
-    used = {*form.columns, task, weights}
+    each = None if weights is None else read_weights(table.column(weights), weights, path)
     said = {"number": number, "category": category, "text": text, "date": date, "ignore": ignore}
-    for option, named in said.items():
-        for name in named:
-            _check_name(table, name, option, path)
-            if name in used:
-                role = "the weights" if name == weights else "a label"
-                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is {role}.", path)
-    X = table.drop_columns([name for name in table.column_names if name in used])
-    kept: npt.NDArray[np.int64] | None = None
-    if form.kind == "class":
-        kept = np.flatnonzero([value is not None for value in labels_read])
-        if len(kept) < table.num_rows:
-            notes.append(f"{table.num_rows - len(kept):,} rows have no class, and are left out")
-            X, Y, each = X.take(pa.array(kept)), Y[kept], None if each is None else each[kept]
+    X = _features(table, said, {*form.columns, task}, weights, path)
+    kept = _rows_with_a_class(form, labels_read)
+    notes = [*form.notes()]
+    if kept is not None and len(kept) < table.num_rows:
+        notes.append(f"{table.num_rows - len(kept):,} rows have no class, and are left out")
+        X, Y, each = X.take(pa.array(kept)), Y[kept], None if each is None else each[kept]
     return TableData(
         X,
-        Y[:, 0] if own is not None else Y,
+        Y if of_tasks is None else Y[:, 0],
         tuple(X.column_names),
         form.names,
-        own,
+        of_tasks,
         stem(path),
         form,
         found,
@@ -229,6 +214,38 @@ def read_table_data(
         weights,
         weights=each,
     )
+
+
+def _one_label_a_task(table: pa.Table, form: LabelForm, Y: Labels, task: str, path: Source) -> npt.NDArray[Any]:
+    """Return the task of each row, where there is one label."""
+    if form.kind != "columns" or Y.shape[1] != 1:
+        raise DatasetError(
+            f"there must be one label column where a column says the task, got {len(form.names)} labels.", path
+        )
+    return _task_names(table.column(task), task, path)
+
+
+def _features(
+    table: pa.Table,
+    said: Mapping[str, Collection[str]],
+    labels: Collection[str | None],
+    weights: str | None,
+    path: Source,
+) -> pa.Table:
+    """Return the columns that are neither label, task nor weight, all of those that were named among them."""
+    used = {*labels, weights}
+    for option, named in said.items():
+        for name in named:
+            _check_name(table, name, option, path)
+            if name in used:
+                role = "the weights" if name == weights else "a label"
+                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is {role}.", path)
+    return table.drop_columns([name for name in table.column_names if name in used])
+
+
+def _rows_with_a_class(form: LabelForm, labels_read: Any) -> npt.NDArray[np.int64] | None:
+    """Return the rows that have a class; None where labels are no classes."""
+    return np.flatnonzero([value is not None for value in labels_read]) if form.kind == "class" else None
 
 
 def as_dataset(X: Any, y: Any) -> Dataset:

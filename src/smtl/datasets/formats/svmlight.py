@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, Literal
 
 import numpy as np
@@ -93,22 +94,16 @@ def read_svmlight(
     """
     source = text_blocks(path, max_bytes)
     first_line, text = next(source)
-    comments = []
-    for line in text.split("\n"):
-        if not line.startswith("#"):
-            break
-        comments.append(line)
+    comments = _comments(text)
     written = _written(comments, path)
-    based = next((found[1].lower() for line in comments if (found := _BASE.match(line))), None)
-    if zero_based == "auto" and based is not None:
-        zero_based = based == "zero"
-    given = n_features is not None
-    n_features = written.get("n_features") if n_features is None else n_features
+    if zero_based == "auto":
+        zero_based = _based(comments)
+    most = written.get("n_features") if n_features is None else n_features
     if labels is None and "n_labels" in written:
         labels = written["n_labels"]
     allowed = range(labels) if isinstance(labels, int) else labels
     low = 1 if zero_based is False else 0
-    high = _MOST_FEATURES if n_features is None else n_features - 1 + (zero_based is not True)
+    high = _MOST_FEATURES if most is None else most - 1 + (zero_based is not True)
     rows = LabelledRows(path, range(low, high + 1), allowed)
     rows.add(first_line, text)
     for at, text in source:
@@ -117,27 +112,43 @@ def read_svmlight(
         raise DatasetError("must have rows, got none; the file is cut short.", path, 1)
     smallest, largest = rows.features.smallest(), rows.features.largest()
     shift = int(not zero_based) if zero_based != "auto" else int(smallest != 0)
-    if n_features is None:
-        n_features = largest + 1 - shift if largest >= 0 else 0
-    elif largest - shift >= n_features:  # the index 0 showed late that the largest index was one too large
-        raise DatasetError(
-            f"an index must be from 0 to {n_features - 1}, for the index 0 occurs, got {largest} instead.", path
-        )
-    if not given:  # who says how many there are is to be trusted
-        at_most(8 * n_features, most_bytes(path, max_bytes), "a row of all features", "pass a larger max_bytes", path)
-    X = rows.features.matrix(n_features, shift)
+    found = _n_features(most, largest, shift, path)
+    if n_features is None:  # who says how many there are is to be trusted
+        at_most(8 * found, most_bytes(path, max_bytes), "a row of all features", "pass a larger max_bytes", path)
+    X = rows.features.matrix(found, shift)
     Y, numbers = rows.labels(allowed, sparse_labels, max_bytes)
-    feature_names, label_names = written.get("feature_names"), written.get("label_names")
-    if not isinstance(labels, int):
-        label_names = tuple(map(str, numbers))
+    label_names = written.get("label_names") if isinstance(labels, int) else tuple(map(str, numbers))
     # Whoever asked for other numbers than the comment's asked for other columns.
     return Dataset(
-        X,
-        Y,
-        feature_names if feature_names and len(feature_names) == n_features else None,
-        label_names if label_names and len(label_names) == Y.shape[1] else None,
-        name=stem(path),
+        X, Y, _fitting(written.get("feature_names"), found), _fitting(label_names, Y.shape[1]), name=stem(path)
     )
+
+
+def _comments(text: str) -> list[str]:
+    """Return the lines above the first row."""
+    return list(takewhile(lambda line: line.startswith("#"), text.split("\n")))
+
+
+def _based(comments: Iterable[str]) -> bool | Literal["auto"]:
+    """Return whether features are numbered from 0, where a comment says so."""
+    based = next((found[1].lower() for line in comments if (found := _BASE.match(line))), None)
+    return "auto" if based is None else based == "zero"
+
+
+def _n_features(most: int | None, largest: int, shift: int, path: Source) -> int:
+    """Return how many features there are, given what was said and the largest number that occurs."""
+    if most is None:
+        return largest + 1 - shift if largest >= 0 else 0
+    if largest - shift >= most:  # the index 0 showed late that the largest index was one too large
+        raise DatasetError(
+            f"an index must be from 0 to {most - 1}, for the index 0 occurs, got {largest} instead.", path
+        )
+    return most
+
+
+def _fitting(names: tuple[str, ...] | None, n: int) -> tuple[str, ...] | None:
+    """Return names if there are as many as columns."""
+    return names if names and len(names) == n else None
 
 
 def _written(comments: Iterable[str], path: Source) -> dict[str, Any]:
