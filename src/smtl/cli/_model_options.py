@@ -43,6 +43,8 @@ def read_saved(path: Path) -> tuple[Any, dict[str, Any]]:
         if not path.exists():
             raise CommandError(f"{str(path)!r} must be a model's file, got no such file; smtl fit makes one.")
         fitted, metadata = read_model(path)
+        if metadata["kind"] == "ranking":
+            raise CommandError(f"{path}: a ranker is for use in Python, by smtl.load_model; commands take classifiers.")
     encoder = encoder_of(fitted)
     if encoder is not None:  # a model that was saved in Python says nothing else of its columns
         metadata["table"] = encoder.columns_

@@ -314,8 +314,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         if not np.isfinite(chosen.mean) and len(targets.learnable()):
             raise ValueError(
                 "No fold could be scored: none has a task with both classes in its test part and its training "
-                "part. Use fewer folds, folds that are stratified or shuffled, or another scoring; got "
-                f"cv={self.cv!r}."
+                "part. Use fewer folds, folds that are stratified or shuffled, another scoring, or weights that are "
+                f"not so far apart that next to nothing is left of a class; got cv={self.cv!r}."
             )
         formula = candidates.formula(chosen.candidate)
         chosen.cuts = choice.final_cuts(chosen, formula.metric, targets.kind)

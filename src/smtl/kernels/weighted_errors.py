@@ -122,11 +122,11 @@ def worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n
     """Return the stops of both classes, and the value, that attain the maximum at scores raised by ``shift``.
 
     Where Delta is concave in the flagged negatives, so is the value, and the best stop is found by walking uphill from
-    the last one, in either direction. A step that falls by no more than rounding does not end the walk.
+    the last one, in either direction. A step that is no more than rounding is no step, and does not end the walk.
     """
-    best_i, best_j, best = 0, 0, 0.0
+    best_i, best_j, best = 0, 0, -np.inf
     j = 0
-    for i in range(n_missed):
+    for i in range(n_missed - 1, -1, -1):  # in the order of `smtl.kernels.labelling`: of equals the same one is found
         lost = 2.0 * (missed[i, SCORES] + missed[i, AMOUNT] * shift)
         if concave:
             gained = 2.0 * (flagged[j, SCORES] + flagged[j, AMOUNT] * shift)
@@ -139,10 +139,11 @@ def worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n
                 while 0 <= k < n_flagged:
                     gained = 2.0 * (flagged[k, SCORES] + flagged[k, AMOUNT] * shift)
                     loss = loss_of_stops(formula, missed[i], flagged[k], n_pos, n_neg)
-                    if loss + gained > current:
+                    noise = ROUNDING * (1.0 + abs(loss) + abs(gained))
+                    if loss + gained > current + noise:
                         j = k
                         current = loss + gained
-                    elif loss + gained < current - ROUNDING * (1.0 + abs(loss) + abs(gained)):
+                    elif loss + gained < current - noise:
                         break
                     k += step
             if current - lost > best:
@@ -182,6 +183,17 @@ def add_errors(c, values, rows, n, highest_first, weights, amount, near, factor)
             row = rows[n - 1 - k] if highest_first else rows[k]
             c[row] += factor * share * weights[row]
         taken += block
+
+
+@njit(float64(float64[::1], int64[::1], int64, float64[::1], float64), cache=True, nogil=True)
+def value_at(values, rows, n, weights, mass):
+    """Return the value of sorted rows that comes after so much weight."""
+    taken = 0.0
+    for k in range(n):
+        taken += weights[rows[k]]
+        if taken > mass:
+            return values[k]
+    return values[n - 1]
 
 
 @njit(float64(FORMULA, float64, float64, float64, float64), cache=True, nogil=True)
@@ -246,7 +258,8 @@ def weighted_labelling_planes(formula, concave, scores, y, weights, ptr, with_in
         flagged = np.empty((most_stops(n_neg, cell_neg, k_neg), 5))
         # Half of what a flag can raise Delta by: a negative pays for its flag with a score above minus that.
         price = max(0.5 * price_of_a_flag(formula, n_pos, n_neg, cell_pos, cell_neg), 1e-6)
-        spread = pos[(3 * k_pos) // 4] - pos[k_pos // 4]
+        spread = value_at(pos, pos_rows, k_pos, weights, np.floor(0.75 * n_pos))
+        spread -= value_at(pos, pos_rows, k_pos, weights, np.floor(0.25 * n_pos))
         scale = min(spread, price) if spread > 0.0 else price
         n_top = 0
         n_flagged = 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from smtl.metrics.base import Float, Labels, Offsets
 
-__all__ = ["fill_discounted", "gain_of_ranks", "most_ranks"]
+__all__ = ["fill_discounted", "gain_of_ranks", "graded_ndcg", "most_ranks"]
 
 MOST_COPIES = 100.0  # weight of a row on average; beyond, ranks are too many to be told apart one by one
 
@@ -32,6 +32,43 @@ def gain_of_ranks(ranks: Float) -> Float:
     most = int(np.ceil(ranks.max(initial=0.0)))
     gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2.0, most + 2.0)))])
     return np.asarray(np.interp(ranks, np.arange(most + 1.0), gains))
+
+
+def graded_ndcg(gains: Float, scores: Float, weights: Float | None = None) -> float:
+    """Return the NDCG of rows with gains of any size; rows of equal scores share their ranks' discounts.
+
+    Parameters
+    ----------
+    gains, scores : ndarray of shape (n,)
+        Of each row.
+    weights : ndarray of shape (n,), optional
+        What each row counts.
+
+    Returns
+    -------
+    float
+        NaN where no row has a gain.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import ndcg_score
+    >>> gains, scores = np.array([3.0, 0.0, 1.0]), np.array([0.5, 0.5, 2.0])
+    >>> bool(np.isclose(graded_ndcg(gains, scores), ndcg_score([gains], [scores])))
+    True
+    """
+    each = np.ones(len(gains)) if weights is None else weights
+    ideal = _discounted(gains, gains, each)
+    return _discounted(gains, scores, each) / ideal if ideal > 0.0 else float("nan")
+
+
+def _discounted(gains: Float, scores: Float, weights: Float) -> float:
+    """Return the discounted gain of rows in descending order of score."""
+    order = np.argsort(-scores, kind="stable")
+    first = np.flatnonzero(np.diff(scores[order], prepend=np.inf) != 0)
+    of_block = np.add.reduceat((gains * weights)[order], first)
+    mass = np.add.reduceat(weights[order], first)
+    discounts = np.diff(gain_of_ranks(np.cumsum(mass)), prepend=0.0)
+    return float(of_block @ (discounts / mass))
 
 
 def most_ranks(y: Labels, ptr: Offsets, weights: Float | None) -> int:

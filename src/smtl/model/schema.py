@@ -73,6 +73,7 @@ _FUNCTIONS = (
     "skrub._table_vectorizer._created_by_predicate",
     "skrub.selectors._selectors._cardinality_below",
 )
+_KEY_TYPES = ("builtins.float", "builtins.int", "builtins.str")
 _NUMBER_TYPES = ("numpy.float32", "numpy.float64", "numpy.int64")  # types of what encoders return
 # The parts of an ensemble. Trees are plain arrays, which are checked before scikit-learn gets them.
 _ENSEMBLE = (
@@ -122,12 +123,12 @@ def trusted_types() -> list[str]:
     >>> "smtl.estimators.classifier.SMTLClassifier" in trusted_types(), "builtins.eval" in trusted_types()
     (True, False)
     """
-    from smtl.estimators import SMTLClassifier, SMTLClassifierCV
+    from smtl.estimators import SMTLClassifier, SMTLClassifierCV, SMTLRanker
     from smtl.metrics import Metric, metric_names
     from smtl.penalties import Penalty, penalty_names
 
     metric_names(), penalty_names()  # all their modules are imported now
-    own = {SMTLClassifier, SMTLClassifierCV, *_below(Metric), *_below(Penalty)}
+    own = {SMTLClassifier, SMTLClassifierCV, SMTLRanker, *_below(Metric), *_below(Penalty)}
     names = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in own if kind.__module__.startswith("smtl."))
     return [*_PARTS, *_SKRUB, *_FUNCTIONS, *_ENSEMBLE, *_TABLES, *_DICTS, *_TUPLES, *names]
 
@@ -173,8 +174,8 @@ class _Checker:
             "JsonNode": self._json,
             "NdArrayNode": self._array,
             "DTypeNode": self._dtype,
-            # Of the keys of a dictionary, and of what encoders return.
-            "TypeNode": lambda node, name, depth: name in ("builtins.str", *_NUMBER_TYPES),
+            # Of the keys of a dictionary (names, or classes that have weights), and of what encoders return.
+            "TypeNode": lambda node, name, depth: name in (*_KEY_TYPES, *_NUMBER_TYPES),
             "FunctionNode": lambda node, name, depth: name in _FUNCTIONS,
             "SliceNode": self._slice,
         }

@@ -46,12 +46,6 @@ def test_it_is_the_core_with_the_error_rate(penalty):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [MTLClassifier()],
-    expected_failed_checks=lambda _: dict.fromkeys(
-        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
-        "trained to the same certified gap, on another course",
-    ),
-)
+@parametrize_with_checks([MTLClassifier("ridge", tol=1e-9)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
