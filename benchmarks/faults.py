@@ -73,6 +73,8 @@ def _store(path: Path) -> Any:
     base = sqlite3.connect(path)
     try:
         assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not base.execute("SELECT * FROM sqlite_master WHERE name = 'runs'").fetchall():
+            return {}  # it was just begun
         found = base.execute("SELECT dataset, method, split, result FROM runs").fetchall()
         return {tuple(map(str, run)): json.loads(result) for *run, result in found}
     finally:
