@@ -284,7 +284,9 @@ def test_a_stopped_fit_goes_on_where_it_was(tmp_path, metric):
     model = SMTLClassifier(metric, **options)._fit_rows(rows)
     assert len(asked) - 4 + 3 == whole.n_iter_ or metric == "log"  # no pass is done twice
     assert model.gap_ <= TOL
-    assert abs(model.objective_ - whole.objective_) <= TOL * whole.objective_
+    assert (model.objective_, model.dual_bound_, model.n_iter_) == (whole.objective_, whole.dual_bound_, whole.n_iter_)
+    np.testing.assert_array_equal(model.coef_, whole.coef_)
+    np.testing.assert_array_equal(model.intercept_, whole.intercept_)
     before = len(asked)
     again = SMTLClassifier(metric, **options)._fit_rows(rows)
     assert len(asked) == before
@@ -297,9 +299,39 @@ def test_checkpoint_of_another_fit_is_refused(tmp_path):
         checkpoint.log("a").add(np.ones((1, 1)), np.zeros(1), 0.0, np.zeros(1), {}, one)
     with pytest.raises(ValueError, match="it is that of one with other C"):
         Checkpoint(tmp_path / "passes", {"C": "2.0"})
-    (tmp_path / "text").write_text("no checkpoint")
-    with pytest.raises(ValueError, match="must be a file that a fit with a checkpoint has written"):
-        Checkpoint(tmp_path / "text", {})
+    for content in (b"no checkpoint", b"PK\x03\x04" + bytes(40), (tmp_path / "passes").read_bytes()[:30]):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(ValueError, match="must be a file that a fit with a checkpoint has written"):
+            Checkpoint(tmp_path / "other", {})
+        assert (tmp_path / "other").read_bytes() == content
+
+
+def test_a_checkpoint_that_is_damaged_anywhere_says_nothing_wrong(tmp_path):
+    rng = new_rng()
+    path, zeros, eps = tmp_path / "passes", np.zeros(2), 0.0
+    path.touch()  # as a name that mktemp has made
+    passes = [Pass(*rng.normal(size=(2, 2)), rng.normal(size=(2, 3))) for _ in range(4)]
+    with Checkpoint(path, {"C": "1.0"}) as checkpoint:
+        for k, one in enumerate(passes):
+            checkpoint.log("a").add(np.full((2, 3), k), zeros, eps, zeros + k, {"step": zeros - k}, one)
+    whole = path.read_bytes()
+    for at in rng.integers(100, len(whole), size=30):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << rng.integers(8)
+        path.write_bytes(changed if rng.random() < 0.7 else whole[:at])
+        with Checkpoint(path, {"C": "1.0"}) as checkpoint:
+            found = []
+            for k in range(4):
+                shift, memory = zeros.copy(), {}
+                found.append(checkpoint.log("a").replayed(np.full((2, 3), k), shift, eps, memory))
+                if found[-1] is not None:
+                    assert (shift == k).all()
+                    assert (memory["step"] == -k).all()
+        known = [one is not None for one in found]
+        assert known == sorted(known, reverse=True), "what is behind a damaged pass is forgotten, too"
+        assert not all(known)
+        for one, true in zip(found, passes, strict=True):
+            assert one is None or all(map(np.array_equal, one, true))
 
 
 def test_scaling_of_slopes():
