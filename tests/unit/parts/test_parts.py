@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import smtl
 from smtl.dask import SMTLClassifier, SMTLClassifierCV
+from smtl.datasets import DatasetError
 from smtl.estimators.fitting import Formula
 from smtl.estimators.targets import read_targets
 from smtl.metrics import ContingencyMetric, get_metric
@@ -245,6 +246,40 @@ def test_parquet_messages(tmp_path):
         SMTLClassifier().fit_parquet(tmp_path, "y", ignore=["word"])
     with pytest.raises(ValueError, match=r"must be columns of the files.* got 'z'"):
         SMTLClassifier().fit_parquet(tmp_path, "z")
+
+
+def test_damaged_parquet_is_refused(tmp_path):
+    path, rng = tmp_path / "a.parquet", new_rng()
+    pq.write_table(pa.table({"x": rng.normal(size=5), "y": [0, 1, 0, 1, 1]}), path)
+    whole, refused = path.read_bytes(), 0
+    for at in rng.choice(np.arange(4, len(whole) - 4), 200, replace=False):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << rng.integers(8)
+        path.write_bytes(changed)
+        try:
+            rows = ParquetRows(tmp_path, ["y"])
+            assert sum(rows.each_raw(lambda raw: len(raw.X))) == rows.n_rows
+        except ValueError:
+            refused += 1
+    assert refused > 20
+
+
+def test_a_small_file_does_not_claim_many_rows(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": np.zeros(2000), "y": np.arange(2000) % 2}), path)
+    assert ParquetRows(tmp_path, ["y"]).n_rows == 2000
+    monkeypatch.setattr(parquet, "MOST_ROWS_A_BYTE", 2000 / (path.stat().st_size + 1))
+    with pytest.raises(DatasetError, match=r"got a damaged one \(it claims 2,000 rows\)"):
+        ParquetRows(tmp_path, ["y"])
+
+
+def test_text_of_labels_has_a_limit(tmp_path):
+    words = pa.array(["a" * 10**6, "b" * 10**6])
+    labels = pa.DictionaryArray.from_arrays(pa.array(np.arange(1000) % 2, pa.int32()), words)
+    pq.write_table(pa.table({"x": np.arange(1000.0), "y": labels}), tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").stat().st_size < 2 * 10**5
+    with pytest.raises(DatasetError, match="the text of some rows must take at most"):
+        ParquetRows(tmp_path, ["y"]).each_raw(lambda raw: raw)
 
 
 def test_cross_validation_on_parts():
