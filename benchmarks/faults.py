@@ -1,6 +1,6 @@
 """Every fault at every place: no command loses or corrupts a file, whichever call of the system fails.
 
-    python benchmarks/faults.py [--commands predict,convert] [--every 1] [--faults ENOSPC,EIO,EINTR,short,kill]
+    python benchmarks/faults.py [--commands predict,convert] [--random 20] [--faults ENOSPC,EIO,EINTR,short,kill]
 
 Each command that writes runs on small inputs, once for each call k that it makes on files of its folder (open, read,
 write, fsync, rename, unlink, truncate, mkdir, chmod, close, locks; Python's, pyarrow's and SQLite's) and each fault,
@@ -24,6 +24,7 @@ import errno
 import gc
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -73,6 +74,8 @@ def _store(path: Path) -> Any:
     base = sqlite3.connect(path)
     try:
         assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not base.execute("SELECT * FROM sqlite_master WHERE name = 'runs'").fetchall():
+            return {}  # it was just begun
         found = base.execute("SELECT dataset, method, split, result FROM runs").fetchall()
         return {tuple(map(str, run)): json.loads(result) for *run, result in found}
     finally:
@@ -422,13 +425,12 @@ class Trial:
 def run(
     names: list[str],
     faults: list[str],
-    every: int,
-    most: int | None,
+    chosen: Callable[[int], list[int]],
     tell: Callable[[str], None],
     *,
     messages: bool = False,
 ) -> int:
-    """Try all commands, and return how many trials went wrong. Must run with the library loaded."""
+    """Try commands with faults at chosen calls, and return how many trials went wrong; the library must be loaded."""
     failures = total = 0
     with tempfile.TemporaryDirectory() as place:
         folder, inputs = Path(place, "work"), Path(place, "inputs")
@@ -446,8 +448,7 @@ def run(
                 tell(f"{name:16} left out: the set flags is not here; SMTL_DATA says where to look")
                 continue
             trial = Trial(name, faulty, inputs)
-            places = list(range(1, len(trial.calls) + 1, every))
-            places = places[:: max(1, len(places) // most)] if most else places
+            places = chosen(len(trial.calls))
             for fault in faults:
                 for at in places:
                     wrong = trial.check(at, fault)
@@ -468,7 +469,8 @@ def main() -> int:
     parser.add_argument("--commands", default=",".join(COMMANDS))
     parser.add_argument("--faults", default=",".join(FAULTS))
     parser.add_argument("--every", type=int, default=1, help="only each n-th call")
-    parser.add_argument("--most", type=int, default=None, help="about how many calls of a command to try")
+    parser.add_argument("--random", type=int, default=None, help="only so many calls of a command, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("--messages", action="store_true", help="print what was told, and how often")
     arguments = parser.parse_args()
     if "FAULTS_READY" not in os.environ:
@@ -478,7 +480,14 @@ def main() -> int:
             return subprocess.run([sys.executable, *sys.argv], env=os.environ | more, check=False).returncode
     names, faults = arguments.commands.split(","), arguments.faults.split(",")
     tell = lambda text: print(text, flush=True)  # noqa: E731
-    failures = run(names, faults, arguments.every, arguments.most, tell, messages=arguments.messages)
+
+    def chosen(n: int) -> list[int]:
+        places = range(1, n + 1, arguments.every)
+        if arguments.random is None:
+            return list(places)
+        return sorted(random.Random(arguments.seed).sample(places, min(arguments.random, len(places))))
+
+    failures = run(names, faults, chosen, tell, messages=arguments.messages)
     return int(failures > 0)
 
 
