@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from smtl.dask.waiting import results
-from smtl.metrics.spreading import Round, Scored, added
+from smtl.metrics.spreading import Round, Scored
 from smtl.parts.part import Part, Sums, Where, answered, check_mark, marked, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
 from smtl.parts.rows import Pass, Rows, sum_of
@@ -127,7 +127,7 @@ class _PassOnCluster(Pass):
 
     def answer(self, todo: Round) -> Any:
         sent = self._round(todo)
-        return self.rows.total(sent, added) if todo.summed else self.rows.results(sent)
+        return self.rows.results(sent) if todo.joined is None else self.rows.total(sent, todo.joined)
 
     def sums(self, todo: Round) -> Sums:
         rows, common = self.rows, self.rows.shared(todo._replace(own=None))

@@ -1,20 +1,17 @@
 """What the parts of the rows, and the driver that they answer to, do for an oracle that is spread over them.
 
-Each function here is a piece of an oracle in `smtl.kernels.pairwise`, `labelling` or `pointwise`, in the same order of
-operations, so that the spread oracle finds the same plane.
+Each function here is a piece of an oracle in `smtl.kernels.pairwise` or `pointwise`, in the same order of operations,
+so that the spread oracle finds the same plane.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float64, int64, njit, types
+from numba import float64, int64, njit, types
 
-from smtl.kernels import intercept
-from smtl.kernels.labelling import most_for_a_flag, worst_labelling, write_labelling
 from smtl.kernels.pairwise import BUCKETS, count_buckets, place
 from smtl.kernels.pointwise import LOSS
 from smtl.kernels.sorting import sort_rows
-from smtl.kernels.tables import FORMULA
 
 
 @njit(cache=True, nogil=True)
@@ -47,62 +44,6 @@ def count_inverted(scores, y, ptr, sign, few, few_ptr, inverted, at_most, margin
                 at_most[first + number] += 1
                 total += number * x
         margin[i] -= total
-
-
-@njit(
-    types.Tuple((int64, int64, int64, int64, float64, float64, float64, float64))(
-        FORMULA, boolean, float64[::1], float64[::1], int64, boolean, float64, float64, float64
-    ),
-    cache=True,
-    nogil=True,
-)
-def search_labelling(formula, concave, pos, neg, n_neg, with_intercept, start, eps, most):
-    """Return the two labellings of the plane of one task, and what came of the search for its intercept.
-
-    ``pos`` and ``neg`` are sorted, and ``neg`` holds what can be flagged for intercepts up to ``most``. Where the
-    search leaves that, the last entry is the intercept up to which negatives are needed, otherwise it is NaN.
-    """
-    n_pos, n_top = len(pos), len(neg)
-    price = max(0.5 * most_for_a_flag(formula, n_pos, n_neg), 1e-6)
-    spread = pos[(3 * n_pos) // 4] - pos[n_pos // 4]
-    scale = min(spread, price) if spread > 0.0 else price
-    state = np.empty(intercept.SIZE)
-    left_a = left_b = right_a = right_b = 0
-    intercept.begin(state, 0.05 * scale)
-    while True:
-        x = intercept.propose(state, start, eps)
-        if np.isnan(x):
-            break
-        if x > most:
-            return left_a, left_b, right_a, right_b, 0.0, 0.0, 0.0, x + scale
-        a, b, seen = worst_labelling(formula, concave, pos, n_pos, neg, n_top, n_neg, x)
-        side = intercept.take(state, x, seen, 2.0 * (b - (n_pos - a)) if with_intercept else 0.0)
-        if side <= 0:
-            left_a, left_b = a, b
-        if side >= 0:
-            right_a, right_b = a, b
-    return (
-        left_a,
-        left_b,
-        right_a,
-        right_b,
-        intercept.left_weight(state),
-        state[intercept.BEST_X],
-        state[intercept.BEST_VALUE],
-        np.nan,
-    )
-
-
-@njit(float64(FORMULA, int64, int64), cache=True, nogil=True)
-def price_of_a_flag(formula, n_pos, n_neg):
-    """Return half of what one flag can raise Delta by: a negative pays for its flag with a score above minus that."""
-    return max(0.5 * most_for_a_flag(formula, n_pos, n_neg), 1e-6)
-
-
-@njit(cache=True, nogil=True)
-def write_answers(c, pos, pos_rows, neg, neg_rows, a, b):
-    """Add ``y - y'`` to ``c`` for the labelling ``(a, b)`` of sorted scores."""
-    write_labelling(c, pos, pos_rows, len(pos), neg, neg_rows, len(neg), a, b, 1.0)
 
 
 @njit(cache=True, nogil=True)

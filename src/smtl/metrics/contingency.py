@@ -37,6 +37,9 @@ class ContingencyMetric(Metric):
     concave_in_fp : bool
         Set it to True where, for every fixed ``tp``, the formula is concave in ``fp`` (linear is enough). The oracle
         then takes :math:`O(n \log n)`, otherwise :math:`O(PN)`. A subclass that overrides `delta` has to set it again.
+    convex_in_tp : bool
+        Set it to True as well where, for every fixed ``fp``, the formula is convex in ``tp`` (linear is enough). It
+        saves time where rows are in parts, on a cluster or in files: the driver then skips most cut-offs.
 
     Examples
     --------
@@ -57,8 +60,10 @@ class ContingencyMetric(Metric):
 
     judges_answers: ClassVar[bool] = True
     concave_in_fp: ClassVar[bool] = False
+    convex_in_tp: ClassVar[bool] = False
     rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
         "concave_in_fp": ("delta",),
+        "convex_in_tp": ("delta",),
         "oracle": ("delta",),
         "planes": ("delta",),
         "spread": ("delta",),
@@ -217,7 +222,7 @@ class ContingencyMetric(Metric):
         return delta, c, value
 
     def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102
-        return gathered(self, ask) if ask.weighted else two_cuts(self, ask)
+        return gathered(self, ask) if ask.weighted or not self.concave_in_fp else two_cuts(self, ask)
 
     def _compiled(self) -> Any:
         """Return `delta` in compiled form, with the numbers of the attributes that it uses built in."""

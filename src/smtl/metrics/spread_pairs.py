@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from smtl.metrics.spreading import Ask, Float, Round, Scored, SpreadOracle, by_part, by_task, counts_of
+from smtl.metrics.spreading import Ask, Float, Round, Scored, SpreadOracle, added, by_part, by_task, counts_of
 
 __all__ = ["pairs"]
 
@@ -48,7 +48,7 @@ def pairs(ask: Ask) -> SpreadOracle:
         ordered[a:b], rows = sorted_rows(few[a:b] - 1.0)
         order[a:b] = a + rows
     numbers = np.int32 if max(n_pos.max(initial=0), n_neg.max(initial=0)) < 2**31 else np.int64
-    at_most, margin = yield Round(_counted, (sign, ordered, ptr, numbers), summed=True)
+    at_most, margin = yield Round(_counted, (sign, ordered, ptr, numbers), joined=added)
 
     inverted, total = np.empty(len(few), dtype=at_most.dtype), np.empty(len(sign))
     for i, (a, b) in enumerate(pairwise(ptr)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smtl.metrics.spreading import Ask, Float, Round, Scored, SpreadOracle
+from smtl.metrics.spreading import Ask, Float, Round, Scored, SpreadOracle, added
 
 if TYPE_CHECKING:
     from smtl.metrics.pointwise import PointwiseMetric
@@ -45,14 +45,14 @@ def sums(metric: PointwiseMetric, ask: Ask) -> SpreadOracle:
     m = len(ask.shift)
     if not ask.with_intercept:
         only = np.tile([1.0, 0.0], (m, 1))
-        product, value = yield Round(_coefficients, (metric, np.zeros((m, 2)), only), summed=True, last=True)
+        product, value = yield Round(_coefficients, (metric, np.zeros((m, 2)), only), last=True)
         return value + product, value
     search = _Search(ask)
     while search.open.any():
         at = search.candidates()
-        value, slope = yield Round(_summed, (metric, at), summed=True)
+        value, slope = yield Round(_summed, (metric, at), joined=added)
         search.take(at, value, slope)
-    product, _ = yield Round(_coefficients, (metric, *search.mixture()), summed=True, last=True)
+    product, _ = yield Round(_coefficients, (metric, *search.mixture()), last=True)
     moved = np.abs(search.best - ask.shift)
     ask.memory["step"] = np.maximum(moved, 1e-6 * (1.0 + np.abs(ask.shift)))
     ask.shift[:] = search.best

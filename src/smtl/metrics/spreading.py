@@ -8,8 +8,8 @@ There are four ways, from the one that sends least to the one that works for eve
 
 - *separable* (`smtl.metrics.PointwiseMetric`): sums over rows;
 - *pairs* (`smtl.metrics.AUC`): the scores of the rarer class go to the driver and, sorted, to all parts, which count;
-- *two cut-offs* (`smtl.metrics.ContingencyMetric`): the positives' scores go to the driver, with those of the negatives
-  that can be flagged at all;
+- *two cut-offs* (`smtl.metrics.ContingencyMetric` that is concave in fp): the driver gets counts and sums of scores by
+  buckets, finer ones round by round where the cut-offs are;
 - *gathered* (`gathered`, any other metric): all scores go to the driver, and the coefficients back.
 
 Each finds the same plane as `Metric.planes` does with all rows in one place, but for rounding.
@@ -97,16 +97,17 @@ class Round(NamedTuple):
         What all parts get.
     own : list or None
         What each part gets for itself, in the order of the parts.
-    summed : bool
-        Whether the sum of what they send is wanted, a tuple of arrays, instead of a list with an entry a part.
+    joined : callable or None
+        What makes one answer of several parts' answers, in whatever groups these come, such as `added`. It is done
+        where the answers are. None if they are wanted one by one, as a list.
     last : bool
-        Whether what is kept are the coefficients c of all rows of the part, a flat array.
+        Whether what is kept are the coefficients c of all rows of the part, a flat array. What is sent is added.
     """
 
     function: Callable[[Scored, Any, Any], tuple[Any, Any]]
     common: Any = None
     own: Sequence[Any] | None = None
-    summed: bool = False
+    joined: Callable[[Sequence[Any]], Any] | None = None
     last: bool = False
 
 
@@ -276,8 +277,10 @@ def planes_of_parts(metric: Metric, parts: Sequence[Scored], ask: Ask) -> tuple[
             for p, (part, before) in enumerate(zip(parts, kept, strict=True))
         ]
         kept, answer = [one[0] for one in done], [one[1] for one in done]
-        if todo.summed:
-            answer = added(answer)
+        if todo.last:
+            answer = added([() if one is None else one for one in answer])
+        elif todo.joined is not None:
+            answer = todo.joined(answer)
 
 
 def added(sent: Sequence[tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from smtl.datasets.errors import DatasetError
-from smtl.metrics.spreading import Round, Scored, added
+from smtl.metrics.spreading import Round, Scored
 from smtl.parts.errors import SourceChangedError
 from smtl.parts.part import Part, Sums, Where, answered, ordered, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
@@ -312,7 +312,7 @@ class _PassOverBatches(Pass):
 
     def answer(self, todo: Round) -> Any:
         sent = self._rounds(todo)
-        return added(sent) if todo.summed else sent
+        return sent if todo.joined is None else todo.joined(sent)
 
     def _rounds(self, todo: Round) -> list[Any]:
         def first(raw: Raw) -> Any:

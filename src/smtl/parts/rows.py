@@ -124,10 +124,10 @@ class _PassInMemory(Pass):
         done = [answered(state, todo, mine) for state, mine in zip(self.states, own, strict=True)]
         self.states = [state for state, _ in done]
         sent = [one for _, one in done]
-        return added(sent) if todo.summed else sent
+        return sent if todo.joined is None else todo.joined(sent)
 
     def sums(self, todo: Round) -> Sums:
-        sent = self.answer(todo._replace(summed=False))
+        sent = self.answer(todo._replace(joined=None))
         return sum_of(
             [
                 slopes(part, self.where, state.kept, one or ())
