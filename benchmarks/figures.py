@@ -22,7 +22,7 @@ import rival_tables
 import rivals
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "docs/ensemble.md")
+PAGES = ("README.md", "docs/rivals.md")
 STORE = ROOT / "docs" / "results" / "rivals.jsonl"
 MARKED = re.compile(r"(?<=<!-- figures: )(\w+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
 SHOWN = {"mediamill:paper": "mediamill", "tmc2007:paper": "tmc2007"}
@@ -80,7 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
             behind.append(name)
             if what == "write":
                 page.write_text(new, encoding="utf-8")
-    print("\n".join(f"{name}: {'written' if what == 'write' else 'behind the results'}" for name in behind))
+    for name in behind:
+        print(f"{name}: {'written' if what == 'write' else 'behind the results; python benchmarks/figures.py write'}")
     return int(what == "check" and bool(behind))
 
 
