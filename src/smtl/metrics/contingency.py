@@ -38,8 +38,8 @@ class ContingencyMetric(Metric):
         Set it to True where, for every fixed ``tp``, the formula is concave in ``fp`` (linear is enough). The oracle
         then takes :math:`O(n \log n)`, otherwise :math:`O(PN)`. A subclass that overrides `delta` has to set it again.
     convex_in_fn : bool
-        Set it to True where, for every fixed ``fp``, the formula is convex in ``fn`` (linear is enough). Weighted rows then
-        take fewer steps.
+        Set it to True where, for every fixed ``fp``, the formula is convex in ``fn`` (linear is enough). Rows with
+        weights then take fewer steps.
 
     Examples
     --------
