@@ -23,8 +23,8 @@ from smtl.kernels import intercept
 from smtl.kernels.sorting import class_rows, sort_rows
 from smtl.kernels.tables import FORMULA
 
-# Columns of the stops: the weight of the errors, the sum of their scores, the numbers of errors below and above at
-# which the formula is asked, and the part of the way from one to the other.
+# Rows of the stops: the weight of the errors, the sum of their scores, the numbers of errors below and above at which
+# the formula is asked, and the part of the way from one to the other.
 AMOUNT, SCORES, BELOW, ABOVE, PART = range(5)
 # Up to so many errors, or so many a row, the formula is asked at every whole number.
 FEW_ERRORS, ERRORS_A_ROW = 1000.0, 100.0
@@ -47,30 +47,31 @@ def most_stops(total, cell, n):
 @njit(types.void(float64[:, ::1], int64, float64, float64, float64, float64), cache=True, nogil=True)
 def put_stop(stops, k, amount, scores, cell, total):
     """Write a stop."""
-    stops[k, AMOUNT] = amount
-    stops[k, SCORES] = scores
-    stops[k, BELOW] = amount
-    stops[k, ABOVE] = amount
-    stops[k, PART] = 0.0
+    stops[AMOUNT, k] = amount
+    stops[SCORES, k] = scores
+    stops[BELOW, k] = amount
+    stops[ABOVE, k] = amount
+    stops[PART, k] = 0.0
     near = NEAR * cell
     whole = cell * np.floor(amount / cell + 0.5)
     if abs(amount - whole) > near and total - amount > near:
         low = cell * np.floor(amount / cell)
         high = min(low + cell, total)
-        stops[k, BELOW] = low
-        stops[k, ABOVE] = high
-        stops[k, PART] = (amount - low) / (high - low)
+        stops[BELOW, k] = low
+        stops[ABOVE, k] = high
+        stops[PART, k] = (amount - low) / (high - low)
 
 
 @njit(
-    int64(float64[::1], int64[::1], int64, boolean, float64[::1], boolean, float64, float64, float64[:, ::1]),
+    int64(float64[::1], int64[::1], int64, boolean, float64[::1], boolean, boolean, float64, float64, float64[:, ::1]),
     cache=True,
     nogil=True,
 )
-def find_stops(values, rows, n, highest_first, weights, whole_class, total, cell, stops):
+def find_stops(values, rows, n, highest_first, weights, inside, whole_class, total, cell, stops):
     """Write the stops of n sorted rows, from no error on; return how many there are.
 
-    ``whole_class`` says that there are no other rows: they then weigh ``total`` together.
+    ``inside`` says that there are stops inside rows, too; ``whole_class`` that there are no other rows: they then weigh
+    ``total`` together.
     """
     near = NEAR * cell
     amount = 0.0
@@ -83,7 +84,7 @@ def find_stops(values, rows, n, highest_first, weights, whole_class, total, cell
         end = min(amount + weights[rows[k]], total)
         if whole_class and j == n - 1:
             end = total
-        while following < end - near:
+        while inside and following < end - near:
             if following > amount + near:
                 put_stop(stops, count, following, scores + (following - amount) * values[k], cell, total)
                 count += 1
@@ -95,66 +96,58 @@ def find_stops(values, rows, n, highest_first, weights, whole_class, total, cell
     return count
 
 
-@njit(float64(FORMULA, float64[::1], float64[::1], float64, float64), cache=True, nogil=True)
-def loss_of_stops(formula, missed, flagged, n_pos, n_neg):
-    """Return Delta of a stop of either class."""
-    m, m_above, m_part = missed[BELOW], missed[ABOVE], missed[PART]
-    f, f_above, f_part = flagged[BELOW], flagged[ABOVE], flagged[PART]
-    loss = formula(n_pos - m, f, m, n_neg - f)
-    if f_part > 0.0:
-        loss += f_part * (formula(n_pos - m, f_above, m, n_neg - f_above) - loss)
-    if m_part > 0.0:
-        other = formula(n_pos - m_above, f, m_above, n_neg - f)
-        if f_part > 0.0:
-            other += f_part * (formula(n_pos - m_above, f_above, m_above, n_neg - f_above) - other)
-        loss += m_part * (other - loss)
-    return loss
-
-
 @njit(
-    types.Tuple((int64, int64, float64))(
+    types.Tuple((int64, int64, float64, float64))(
         FORMULA, boolean, float64[:, ::1], int64, float64, float64[:, ::1], int64, float64, float64
     ),
     cache=True,
     nogil=True,
 )
 def worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n_neg, shift):
-    """Return the stops of both classes, and the value, that attain the maximum at scores raised by ``shift``.
+    """Return the stops of both classes, Delta and the value that attain the maximum at scores raised by ``shift``.
 
     Where Delta is concave in the flagged negatives, so is the value, and the best stop is found by walking uphill from
-    the last one, in either direction. A step that is no more than rounding is no step, and does not end the walk.
+    the last one: up as long as it gains, otherwise down. A step that is no more than rounding is no step, and does not
+    end the walk. Elsewhere all stops are tried. The formula is asked in one place, in line: handing it on to another
+    function takes several times as long as the formula.
     """
-    best_i, best_j, best = 0, 0, -np.inf
+    best_i, best_j, best_loss, best = 0, 0, 0.0, -np.inf
     j = 0
     for i in range(n_missed - 1, -1, -1):  # in the order of `smtl.kernels.labelling`: of equals the same one is found
-        lost = 2.0 * (missed[i, SCORES] + missed[i, AMOUNT] * shift)
-        if concave:
-            gained = 2.0 * (flagged[j, SCORES] + flagged[j, AMOUNT] * shift)
-            current = loss_of_stops(formula, missed[i], flagged[j], n_pos, n_neg) + gained
-            start = j
-            for step in (1, -1):
-                if step == -1 and j != start:
-                    break
-                k = j + step
-                while 0 <= k < n_flagged:
-                    gained = 2.0 * (flagged[k, SCORES] + flagged[k, AMOUNT] * shift)
-                    loss = loss_of_stops(formula, missed[i], flagged[k], n_pos, n_neg)
-                    noise = ROUNDING * (1.0 + abs(loss) + abs(gained))
-                    if loss + gained > current + noise:
-                        j = k
-                        current = loss + gained
-                    elif loss + gained < current - noise:
-                        break
-                    k += step
-            if current - lost > best:
-                best_i, best_j, best = i, j, current - lost
-        else:
-            for k in range(n_flagged):
-                gained = 2.0 * (flagged[k, SCORES] + flagged[k, AMOUNT] * shift)
-                value = loss_of_stops(formula, missed[i], flagged[k], n_pos, n_neg) + gained - lost
-                if value > best:
-                    best_i, best_j, best = i, k, value
-    return best_i, best_j, best
+        m, m_above, m_part = missed[BELOW, i], missed[ABOVE, i], missed[PART, i]
+        lost = 2.0 * (missed[SCORES, i] + missed[AMOUNT, i] * shift)
+        start = k = j if concave else 0
+        step = 0  # none yet
+        current = current_loss = 0.0
+        while True:
+            f, f_part = flagged[BELOW, k], flagged[PART, k]
+            loss = formula(n_pos - m, f, m, n_neg - f)
+            if f_part > 0.0:
+                f_above = flagged[ABOVE, k]
+                loss += f_part * (formula(n_pos - m, f_above, m, n_neg - f_above) - loss)
+            if m_part > 0.0:
+                other = formula(n_pos - m_above, f, m_above, n_neg - f)
+                if f_part > 0.0:
+                    f_above = flagged[ABOVE, k]
+                    other += f_part * (formula(n_pos - m_above, f_above, m_above, n_neg - f_above) - other)
+                loss += m_part * (other - loss)
+            gained = 2.0 * (flagged[SCORES, k] + flagged[AMOUNT, k] * shift)
+            value = loss + gained
+            noise = ROUNDING * (1.0 + abs(loss) + abs(gained)) if concave else 0.0
+            falls = False
+            if step == 0 or value > current + noise:
+                j, current, current_loss = k, value, loss
+                step = 1 if step == 0 else step
+            else:
+                falls = concave and value < current - noise
+            k += step
+            if step == 1 and concave and j == start and (falls or k == n_flagged):
+                step, k, falls = -1, start - 1, False
+            if falls or k < 0 or k == n_flagged:
+                break
+        if current - lost > best:
+            best_i, best_j, best_loss, best = i, j, current_loss, current - lost
+    return best_i, best_j, best_loss, best
 
 
 @njit(
@@ -214,6 +207,7 @@ def price_of_a_flag(formula, n_pos, n_neg, cell_pos, cell_neg):
     types.void(
         FORMULA,
         boolean,
+        boolean,
         float64[::1],
         int8[::1],
         float64[::1],
@@ -228,8 +222,14 @@ def price_of_a_flag(formula, n_pos, n_neg, cell_pos, cell_neg):
     cache=True,
     nogil=True,
 )
-def weighted_labelling_planes(formula, concave, scores, y, weights, ptr, with_intercept, shift, eps, c, delta, value):
-    """Fill ``c``, and ``delta`` and ``value`` of every task; see `smtl.kernels.labelling.labelling_planes`."""
+def weighted_labelling_planes(
+    formula, concave, convex, scores, y, weights, ptr, with_intercept, shift, eps, c, delta, value
+):
+    """Fill ``c``, and ``delta`` and ``value`` of every task; see `smtl.kernels.labelling.labelling_planes`.
+
+    ``convex`` says that Delta is convex in the missed positives: so is then the value from one row to the next, and it
+    is largest at an end.
+    """
     room = 0
     for i in range(len(ptr) - 1):
         room = max(room, ptr[i + 1] - ptr[i])
@@ -253,9 +253,9 @@ def weighted_labelling_planes(formula, concave, scores, y, weights, ptr, with_in
             n_pos += weights[k] if y[k] == 1 else 0.0
             n_neg += weights[k] if y[k] == -1 else 0.0
         cell_pos, cell_neg = cell_of(n_pos, k_pos), cell_of(n_neg, k_neg)
-        missed = np.empty((most_stops(n_pos, cell_pos, k_pos), 5))
-        n_missed = find_stops(pos, pos_rows, k_pos, False, weights, True, n_pos, cell_pos, missed)
-        flagged = np.empty((most_stops(n_neg, cell_neg, k_neg), 5))
+        missed = np.empty((5, most_stops(n_pos, cell_pos, k_pos)))
+        n_missed = find_stops(pos, pos_rows, k_pos, False, weights, not convex, True, n_pos, cell_pos, missed)
+        flagged = np.empty((5, most_stops(n_neg, cell_neg, k_neg)))
         # Half of what a flag can raise Delta by: a negative pays for its flag with a score above minus that.
         price = max(0.5 * price_of_a_flag(formula, n_pos, n_neg, cell_pos, cell_neg), 1e-6)
         spread = value_at(pos, pos_rows, k_pos, weights, np.floor(0.75 * n_pos))
@@ -276,14 +276,15 @@ def weighted_labelling_planes(formula, concave, scores, y, weights, ptr, with_in
                 floor = -x_most - price - 1e-9 * (1.0 + abs(x_most)) if concave else -np.inf
                 n_top = class_rows(scores, y, start, stop, -1, floor, values, rows)
                 sort_rows(values, rows, n_top, neg, neg_rows, counts)
-                n_flagged = find_stops(neg, neg_rows, n_top, True, weights, n_top == k_neg, n_neg, cell_neg, flagged)
-            a, b, seen = worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n_neg, x)
-            m, f = missed[a, AMOUNT], flagged[b, AMOUNT]
+                n_flagged = find_stops(
+                    neg, neg_rows, n_top, True, weights, True, n_top == k_neg, n_neg, cell_neg, flagged
+                )
+            a, b, loss, seen = worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n_neg, x)
+            m, f = missed[AMOUNT, a], flagged[AMOUNT, b]
             slope = 2.0 * (f - m) if with_intercept else 0.0
             if abs(slope) <= 1e-12 * (n_pos + n_neg):
                 slope = 0.0  # nothing but rounding
             side = intercept.take(state, x, seen, slope)
-            loss = loss_of_stops(formula, missed[a], flagged[b], n_pos, n_neg)
             if side <= 0:
                 left_m, left_f, left_delta = m, f, loss
             if side >= 0:

@@ -28,7 +28,7 @@ class AUCLabelling(ContingencyMetric):
     has_cut = False
     judges_answers = False
     concave_in_fp = True
-    convex_in_tp = True
+    convex_in_fn = True
 
     def delta(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         r"""Return :math:`\frac{FP \cdot FN}{PN}`.

@@ -22,7 +22,7 @@ class BalancedError(ContingencyMetric):
 
     name = "balanced-error"
     concave_in_fp = True
-    convex_in_tp = True
+    convex_in_fn = True
 
     def delta(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         r"""Return :math:`\frac12 \left( \frac{FN}{P} + \frac{FP}{N} \right)`.

@@ -37,9 +37,9 @@ class ContingencyMetric(Metric):
     concave_in_fp : bool
         Set it to True where, for every fixed ``tp``, the formula is concave in ``fp`` (linear is enough). The oracle
         then takes :math:`O(n \log n)`, otherwise :math:`O(PN)`. A subclass that overrides `delta` has to set it again.
-    convex_in_tp : bool
-        Set it to True as well where, for every fixed ``fp``, the formula is convex in ``tp`` (linear is enough). It
-        saves time where rows are in parts, on a cluster or in files: the driver then skips most cut-offs.
+    convex_in_fn : bool
+        Set it to True where, for every fixed ``fp``, the formula is convex in ``fn`` (linear is enough). Rows with
+        weights then take fewer steps, and so do rows in parts, on a cluster or in files.
 
     Examples
     --------
@@ -60,10 +60,10 @@ class ContingencyMetric(Metric):
 
     judges_answers: ClassVar[bool] = True
     concave_in_fp: ClassVar[bool] = False
-    convex_in_tp: ClassVar[bool] = False
+    convex_in_fn: ClassVar[bool] = False
     rests_on: ClassVar[dict[str, tuple[str, ...]]] = {
         "concave_in_fp": ("delta",),
-        "convex_in_tp": ("delta",),
+        "convex_in_fn": ("delta",),
         "oracle": ("delta",),
         "planes": ("delta",),
         "spread": ("delta",),
@@ -217,7 +217,19 @@ class ContingencyMetric(Metric):
             from smtl.kernels.weighted_errors import weighted_labelling_planes
 
             weighted_labelling_planes(
-                formula, concave, scores, y, weights, ptr, with_intercept, shift, eps, c, delta, value
+                formula,
+                concave,
+                self.convex_in_fn,
+                scores,
+                y,
+                weights,
+                ptr,
+                with_intercept,
+                shift,
+                eps,
+                c,
+                delta,
+                value,
             )
         return delta, c, value
 

@@ -43,7 +43,7 @@ class FBeta(ContingencyMetric):
     """
 
     concave_in_fp = True
-    convex_in_tp = True
+    convex_in_fn = True
     beta: float
 
     def __init__(self, beta: float = 1.0) -> None:

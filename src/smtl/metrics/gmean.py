@@ -21,6 +21,7 @@ class GMean(ContingencyMetric):
     """
 
     name = "gmean"
+    convex_in_fn = True
 
     def delta(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         r"""Return :math:`1 - \sqrt{\frac{TP}{TP + FN} \frac{TN}{TN + FP}}`.

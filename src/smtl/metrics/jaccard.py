@@ -23,7 +23,7 @@ class Jaccard(ContingencyMetric):
 
     name = "jaccard"
     concave_in_fp = True
-    convex_in_tp = True
+    convex_in_fn = True
 
     def delta(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         r"""Return :math:`1 - TP / (TP + FP + FN)`.

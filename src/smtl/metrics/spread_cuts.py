@@ -154,7 +154,7 @@ class _Labellings:
         neg, pos = negatives.buckets(), positives.buckets()
         start = float(ask.shift[i]) if ask.with_intercept else 0.0
         *labellings, theta, shift, value = search_cuts(
-            metric._compiled(), metric.convex_in_tp, pos, neg, ask.with_intercept, start, ask.eps
+            metric._compiled(), metric.convex_in_fn, pos, neg, ask.with_intercept, start, ask.eps
         )
         touched = np.flatnonzero(neg.touched), np.flatnonzero(pos.touched)
         if len(touched[0]) or len(touched[1]):

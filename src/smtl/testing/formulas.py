@@ -73,10 +73,10 @@ def check_table(metric: ContingencyMetric, n_pos: int, n_neg: int, fail: Callabl
             fail(f"delta must be non-negative, got {where} = {loss} instead.")
         if (tp, fp) == (n_pos, 0) and loss != 0.0:
             fail(f"delta must be 0 at the true answer, got {where} = {loss} instead.")
-    for (tp, fp), bend in np.ndenumerate(-np.diff(table, 2, axis=0) if metric.convex_in_tp else np.zeros((0, 0))):
-        if bend > _RTOL * table[:, fp].max():
+    for (tp, fp), bend in np.ndenumerate(np.diff(table, 2, axis=0) if metric.convex_in_fn else np.zeros((0, 0))):
+        if bend < -_RTOL * table[:, fp].max():
             fail(
-                f"delta must be convex in tp, or convex_in_tp be False, got {table[tp : tp + 3, fp].tolist()} for "
+                f"delta must be convex in fn, or convex_in_fn be False, got {table[tp : tp + 3, fp].tolist()} for "
                 f"tp = {tp}, {tp + 1}, {tp + 2} at fp = {fp} of {n_pos} positives and {n_neg} negatives instead."
             )
     for (tp, fp), bend in np.ndenumerate(np.diff(table, 2, axis=1) if metric.concave_in_fp else np.zeros((0, 0))):

@@ -36,8 +36,8 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
     Every right metric has these properties. They are checked in this order, so that the first to fail tells what is
     wrong:
 
-    - for a `ContingencyMetric`: ``delta`` is finite, non-negative, 0 at the true answer, and concave in ``fp`` and
-      convex in ``tp`` where that is claimed;
+    - for a `ContingencyMetric`: ``delta`` is finite, non-negative, 0 at the true answer, and concave in ``fp`` or
+      convex in ``fn`` where that is claimed;
     - for a `PointwiseMetric`: ``loss`` is finite, non-negative, non-increasing and convex, and its slope a subgradient;
     - ``oracle`` returns a finite :math:`\Delta` and c, and does not modify its arguments;
     - for a `ContingencyMetric` :math:`\Delta` and c are those of a labelling, and

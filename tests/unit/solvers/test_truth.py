@@ -99,8 +99,8 @@ class SquaredHinge(Log):
 
 def test_what_a_metric_declares_ends_with_its_formula():
     assert F1.concave_in_fp
-    assert F1.convex_in_tp
-    assert not Tenth.convex_in_tp
+    assert F1.convex_in_fn
+    assert not Tenth.convex_in_fn
     assert FBeta.concave_in_fp
     assert not Tenth.concave_in_fp
     assert not Mixed.concave_in_fp

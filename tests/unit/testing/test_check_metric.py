@@ -28,11 +28,8 @@ class FalseClaimOnLargeTablesOnly(ContingencyMetric):
         return 0.01 * (fn + fp + max(0.0, fp - 8.0))
 
 
-class FalseClaimOfTruePositives(ContingencyMetric):
-    convex_in_tp = True
-
-    def delta(self, tp, fp, fn, tn):
-        return 1.0 - (tp / (tp + fn)) ** 2 + fp / (fp + tn)
+class FalselyConvex(metrics.MCC):
+    convex_in_fn = True
 
 
 class NotZeroAtTruth(ContingencyMetric):
@@ -437,8 +434,8 @@ ATTAIN = r"the plane of oracle must attain the largest Delta - s'c over all labe
 BELOW = r"the plane of oracle must bound the loss from below"
 BROKEN = [
     (FalseClaim, r"delta must be concave in fp, or concave_in_fp be False"),
-    (FalseClaimOfTruePositives, r"delta must be convex in tp, or convex_in_tp be False, got .* at fp = 0 of 2"),
     (FalseClaimOnLargeTablesOnly, r"delta must be concave in fp.* for fp = 7, 8, 9 at tp = 0 of 1 positives and 12"),
+    (FalselyConvex, r"delta must be convex in fn, or convex_in_fn be False"),
     (NotZeroAtTruth, r"delta must be 0 at the true answer, got delta\(tp=1, fp=0, fn=0, tn=1\) = 0\.001 instead"),
     (NegativeDelta, r"delta must be non-negative, got delta\(tp=1, fp=0, fn=1, tn=1\) = -0\.25 instead"),
     (NaNWithoutTruePositives, r"delta must be finite, got delta\(tp=0, fp=0, fn=1, tn=1\) = nan instead"),
