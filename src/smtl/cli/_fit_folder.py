@@ -202,11 +202,13 @@ def print_folder(console: Console, summary: dict[str, Any], out: Path, *, json: 
     if json:
         print(to_json.dumps({"model": str(out)} | summary, indent=2, ensure_ascii=False))
         return
+    from rich.markup import escape
+
     table = plain_table()
-    table.add_column("Task")
+    table.add_column("Task", overflow="fold")
     table.add_column("Threshold", justify="right")
     for task in summary["scores"]["tasks"]:
-        table.add_row(task["name"], figure(task["threshold"]))
+        table.add_row(escape(task["name"]), figure(task["threshold"]))
     console.print(table)
     training, data = summary["training"], summary["data"]
     for name, value in {

@@ -86,7 +86,7 @@ def print_description(console: Console, found: dict[str, Any], path: str, most: 
     for heading in ("Score by itself", "Share", "Seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for one in found["learners"]:
-        table.add_row(one["name"], figure(one["score"]), f"{one['weight']:.2f}", f"{one['seconds']:.1f}")
+        table.add_row(escape(one["name"]), figure(one["score"]), f"{one['weight']:.2f}", f"{one['seconds']:.1f}")
     table.add_section()
     table.add_row("The ensemble", figure(found["score"]), "1.00", f"{found['seconds']:.1f}")
     console.print(table)

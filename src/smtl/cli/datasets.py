@@ -61,6 +61,8 @@ def _list(context: typer.Context, json: Json = False) -> None:
 
 def _print_list(console: Console, entries: list[dict[str, Any]]) -> None:
     """Print a line for each set, and how to get those that are not here."""
+    from rich.markup import escape
+
     from smtl.cli._labels import ratio_text
 
     table = _table()
@@ -71,7 +73,7 @@ def _print_list(console: Console, entries: list[dict[str, Any]]) -> None:
     for entry in entries:
         figures = [f"{entry[key]:,}" for key in ("rows", "features", "tasks")]
         ratios = f"{ratio_text(entry['imbalance'])} / {ratio_text(entry['worst'])}"
-        table.add_row(entry["name"], *figures, f"{100 * entry['density']:.1f} %", ratios, _where(entry))
+        table.add_row(entry["name"], *figures, f"{100 * entry['density']:.1f} %", ratios, escape(_where(entry)))
     console.print(table)
     lines = [
         "Density: the share of labels that are 1. Imbalance: negatives for each positive,",

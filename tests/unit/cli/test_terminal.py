@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import smtl.cli
 
-EVIL = "a\033[2J\033]0;own\007\x9b31m\u202eb"
+# Sequences that a terminal obeys, and marks that Rich does.
+EVIL = "a\033[2J\033]0;own\007\x9b31m\u202eb[/x][link=http://y]z[red]"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
@@ -23,9 +26,9 @@ def evil(tmp_path):
 
 
 def test_no_command_prints_what_a_terminal_obeys(evil, command):
+    model = f"{EVIL}.skops".replace("/", "_")
     fit = ("--model", "linear", "--values", "2", "--cv", "2", "--no-save-test")
-    printed = [command("fit", "evil.csv", "--labels", f"{EVIL},label2", "-o", f"{EVIL}.skops", *fit)]
-    model = f"{EVIL}.skops"
+    printed = [command("fit", "evil.csv", "--labels", f"{EVIL},label2", "-o", model, *fit)]
     for words in (
         ("inspect", model),
         ("inspect", model, "--json"),
@@ -35,11 +38,15 @@ def test_no_command_prints_what_a_terminal_obeys(evil, command):
         ("predict", model, "evil.csv", "-o", "out.csv"),
         ("report", model, "evil.csv"),
         ("datasets", "show", "evil.csv", "--labels", f"{EVIL},label2"),
-        ("convert", "evil.csv", f"{EVIL}.csv", "--labels", f"{EVIL},label2"),
+        ("convert", "evil.csv", f"{EVIL}.csv".replace("/", "_"), "--labels", f"{EVIL},label2"),
     ):
         printed.append(command(*words))
         if "--json" in words:
             assert EVIL in [task["name"] for task in json.loads(printed[-1][1])["tasks"]]
+    (evil / "parts").mkdir()
+    pq.write_table(pa.table({"size": [0.5, 1.5, 2.5], EVIL: [0, 1, 1], "b": [1, 0, 1]}), evil / "parts" / "a.parquet")
+    printed.append(command("fit", "parts", "--labels", f"{EVIL},b", "-o", "folder.skops"))
+    printed.append(command("compare", f"{EVIL}.csv".replace("/", "_"), "--methods", "br", "--splits", "1", "--cv", "2"))
     for code, output, errors in [*printed, command("fit", "evil.csv", "--labels", f"{EVIL}?")]:
         assert UNSAFE.search(output + errors) is None, (code, output, errors)
         assert code == 0 or errors.startswith("Error: ")

@@ -119,6 +119,15 @@ def test_characters_that_there_cannot_be_are_refused(models, tmp_path):
         refused(tmp_path / "m", parts | {texts[0]: stored(codes.view(f"{order}U{array.dtype.itemsize // 4}"))}, order)
 
 
+def test_names_of_learners_are_no_markup(models, tmp_path):
+    parts = again(models["ensemble"])
+    (board,) = [one["leaderboard_"] for _, one in nodes(parts["schema.json"]) if "leaderboard_" in one]
+    name = board["content"]["learner"]["file"]
+    parts[name] = stored(np.full(np.load(io.BytesIO(parts[name])).shape, "[/x]"))
+    (tmp_path / "m").write_bytes(fuzz_models.put_together(parts))
+    assert fuzz_models.use(tmp_path / "m")
+
+
 @pytest.mark.parametrize("key", ["learner", "score", "weight", "seconds"])
 def test_the_board_of_an_ensemble_has_names_and_numbers(key, models, tmp_path):
     parts = again(models["ensemble"])
