@@ -129,6 +129,7 @@ def seeds() -> dict[str, list[dict[str, bytes]]]:
     written["matlab"] = [{"data": _matlab(compress)} for compress in (False, True)]
     try:
         written["parquet"] = [{"data": _parquet(X, Y, options)} for options in ({}, {"compression": "none"})]
+        written["folder"] = written["parquet"]
     except ImportError:
         print("pyarrow is not installed: no Parquet files", file=sys.stderr)
     return written
@@ -211,7 +212,8 @@ def cases(name: str, seed: int, index: int) -> dict[str, bytes]:
 
 def read_case(name: str, files: dict[str, bytes], folder: Path) -> bool:
     """Read a case's files, by the format's reader and by `read`; return whether they could be read."""
-    suffix = {"mulan": ".arff", "meka": ".arff", "xml": ".xml", "csv": ".csv", "matlab": ".mat", "parquet": ".parquet"}
+    suffix = {"mulan": ".arff", "meka": ".arff", "xml": ".xml", "csv": ".csv", "matlab": ".mat"}
+    suffix |= {"parquet": ".parquet", "folder": ".parquet"}
     path = folder / f"data{suffix.get(name, '.txt')}"
     path.write_bytes(files["data"])
     if name == "xml":
@@ -220,8 +222,23 @@ def read_case(name: str, files: dict[str, bytes], folder: Path) -> bool:
         return _fine(lambda: datasets.read_mulan(arff, path))
     if ".xml" in files:
         path.with_suffix(".xml").write_bytes(files[".xml"])
+    if name == "folder":
+        return _folder(path)
     reader = getattr(datasets, f"read_{name.partition('.')[0]}")
     return _fine(lambda: reader(path)) | _fine(lambda: datasets.read(path))
+
+
+def _folder(path: Path) -> bool:
+    """Read a file as one of a folder, some rows at a time, as `smtl fit` does where there are many."""
+    from smtl.parts.parquet import ParquetRows
+
+    try:
+        rows = ParquetRows(path, labels=["label:0", "label:1"], ignore=["kind", "label:2"], batch_bytes=200)
+        shapes = rows.each_raw(lambda raw: (raw.X.shape, np.shape(raw.y)))
+    except ValueError:  # DatasetError, or of columns that a fit cannot have
+        return False
+    assert sum(x[0] for x, _ in shapes) == sum(y[0] for _, y in shapes) == rows.n_rows
+    return True
 
 
 def _fine(reader: Callable[[], Dataset]) -> bool:

@@ -1,16 +1,23 @@
 """Made-up label columns of every kind: each is read as plain Python reads it, cell by cell, or refused with ValueError.
 
-    python benchmarks/fuzz_labels.py [--columns 5000] [--seed 0]
+    python benchmarks/fuzz_labels.py [--columns 5000] [--seed N]
 
 Columns have words, numbers, signs, other scripts, nulls, tags with separators, lists, and mixtures of them, in whole
 or in chunks. Of each column that is not refused, the reading, the counts, the tags (none may be lost), the reading of
-a second column, and the way back through `written` and JSON are compared. The last line is a summary.
+a second column, and the way back through `written` and JSON are compared. A failure is a difference, another exception,
+more than ``--seconds`` for one column, or memory that grows by more than ``--megabytes``. Without ``--seed`` the seed
+is new. The last line is a summary; the exit code is 1 if there is a failure.
 """
 
 import argparse
 import datetime
 import json
 import re
+import resource
+import secrets
+import sys
+import time
+import traceback
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -271,20 +278,36 @@ def case(rng: np.random.Generator) -> str:
     return "read"
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first column")
+    parser.add_argument("--seconds", type=float, default=10.0, help="the most time for one column")
+    parser.add_argument("--megabytes", type=int, default=1500, help="the most memory for one column")
     arguments = parser.parse_args()
+    seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
+    print(f"seed {seed}", flush=True)
     outcomes: Counter[str] = Counter()
-    for i in range(arguments.columns):
+    slowest = largest = 0.0
+    for i in range(arguments.start, arguments.start + arguments.columns):
+        before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
         try:
-            outcomes[case(np.random.default_rng([arguments.seed, i]))] += 1
+            end = case(np.random.default_rng([seed, i]))
         except Exception:
-            print(f"column {i} of seed {arguments.seed}:")
-            raise
-    print(f"{arguments.columns} columns, seed {arguments.seed}: {dict(outcomes)}")
+            end = "failed"
+            print(f"  column {i}: {traceback.format_exc()[-1000:]}", flush=True)
+        took = time.perf_counter() - begin
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        if took > arguments.seconds or grown > arguments.megabytes:
+            end = "failed"
+            print(f"  column {i}: {took:.1f} s, {grown:.0f} MB", flush=True)
+        slowest, largest = max(slowest, took), max(largest, grown)
+        outcomes[end] += 1
+    counts = ", ".join(f"{n} {end}" for end, n in outcomes.most_common())
+    print(f"{arguments.columns} columns: {counts}; slowest {slowest:.2f} s, memory {largest:.0f} MB (seed {seed})")
+    return int(outcomes["failed"] > 0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

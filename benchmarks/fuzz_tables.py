@@ -6,8 +6,9 @@ A third of the files are tables that are written as people write them (separator
 compression, CSV, JSON lines, Parquet), whose cells are known: they must come back the same, numbers as exactly the same
 numbers. Another third are such files, damaged. The others are random bytes of what tables are made of. All are read by
 `find_layout`, `read_table`, and `open_batches` from a path and from a stream. A failure is another exception than
-`DatasetError`, a wrong cell, batches that contradict the table, or more than ``--seconds`` for one file. Without
-``--seed`` the seed is new. The last line is a summary; the exit code is 1 if there is a failure.
+`DatasetError`, a wrong cell, batches that contradict the table, more than ``--seconds`` for one file, or memory that
+grows by more than ``--megabytes``. Without ``--seed`` the seed is new. The last line is a summary; the exit code is 1
+if there is a failure.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import csv
 import gzip
 import io
 import json
+import resource
 import secrets
 import signal
 import sys
@@ -217,21 +219,26 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--start", type=int, default=0, help="the number of the first file")
     parser.add_argument("--seconds", type=float, default=10.0, help="the most time for one file")
+    parser.add_argument("--megabytes", type=int, default=1500, help="the most memory for one file")
     parser.add_argument("--keep", type=Path, default=None, help="a folder for files that fail")
     arguments = parser.parse_args()
     seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
-    print(f"seed {seed}")
+    print(f"seed {seed}", flush=True)
     signal.signal(signal.SIGALRM, _late)
     fine = failures = 0
-    slowest = 0.0
+    slowest = largest = 0.0
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for index in range(arguments.start, arguments.start + arguments.files):
             this = case(seed, index)
-            start = time.perf_counter()
+            before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
             signal.setitimer(signal.ITIMER_REAL, arguments.seconds)
             try:
-                fine += read_case(this, Path(folder))
+                could = read_case(this, Path(folder))
+                grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+                largest = max(largest, grown)
+                assert grown <= arguments.megabytes, f"memory grew by {grown:.0f} MB"
+                fine += could
             except Exception as error:
                 failures += 1
                 print(f"  file {index}: {type(error).__name__}: {str(error)[:200]}", flush=True)
@@ -240,10 +247,12 @@ def main() -> int:
                     (arguments.keep / f"{index}-{this.name}").write_bytes(this.content)
             signal.setitimer(signal.ITIMER_REAL, 0)
             slowest = max(slowest, time.perf_counter() - start)
+            if (index + 1) % 2000 == 0:
+                print(f"{index + 1} files, {failures} failures so far; slowest {slowest:.2f} s", flush=True)
     took = time.perf_counter() - begin
     print(
         f"{arguments.files} files, {fine} read, {arguments.files - fine - failures} refused, {failures} failures; "
-        f"slowest {slowest:.2f} s, {took:.0f} s in all (seed {seed})"
+        f"slowest {slowest:.2f} s, memory {largest:.0f} MB, {took:.0f} s in all (seed {seed})"
     )
     return int(failures > 0)
 

@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 BASE = 700  # MB: libraries, compiled code, and what does not grow with the data
 COLUMNS = 20
@@ -41,6 +43,9 @@ COMMANDS = {
     "convert": (("convert", "data.csv", "out.svm", "--last", "2"), 12),
     "datasets show": (("datasets", "show", "data.csv", "--last", "2", "--json"), 12),
     "fit fast": (("fit", "data.csv", "--last", "2", "--preset", "fast", "--no-compare", "-o", "e.skops"), 30),
+    # Some batches of it, whatever its size.
+    "fit folder": (("fit", "parts", "--labels", "a,b", "--C", "1", "-o", "f.skops"), 2),
+    "demo": (("demo", "--preset", "fast", "--out", "demo.png"), 0),
     "compare": (("compare", "small.csv", "--last", "2", "--methods", "br", "--splits", "1", "--out", "study"), 12),
 }
 
@@ -76,6 +81,10 @@ def main() -> int:
         table = np.column_stack([X, Y])
         np.savetxt(folder / "data.csv", table, "%.6g", ",", header=names, comments="")
         np.savetxt(folder / "small.csv", table[: len(table) // 10], "%.6g", ",", header=names, comments="")
+        (folder / "parts").mkdir()
+        for k, rows in enumerate(np.array_split(table, 4)):
+            columns = {name: rows[:, j] for j, name in enumerate(names.split(","))}
+            pq.write_table(pa.table(columns), folder / "parts" / f"{k}.parquet")
         size = table.nbytes / 2**20
         bare, _, _ = peak(("--version",), folder)
         print(f"{arguments.rows:,} rows, {size:.0f} MB as float64; smtl --version: {bare:.0f} MB")

@@ -52,7 +52,7 @@ def make(folder, rows, digits):
     table = pa.table({name: X[:, j] for j, name in enumerate(names)})
     model = make_model(Settings(C=0.05, threshold=0.0), columns={}).fit(table, (X @ W > 8).astype(int))
     assert isinstance(model[-1], SMTLClassifier)
-    metadata = {"table": model[0].columns_, "columns": {"labels": []}}
+    metadata = {"table": model[0].columns_, "columns": {"labels": [], "task": None, "ignored": []}}
     save_model(model, folder / "model.skops", metadata=metadata)
     np.save(folder / "weights.npy", W)
 

@@ -23,7 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas without a network
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -36,6 +36,7 @@ suppress_warnings = ["config.cache", "ref.ref", "myst.xref_missing"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "smtl"
+html_favicon = "images/favicon.svg"
 html_static_path = ["images"]
 html_show_sourcelink = False
 html_theme_options = {
@@ -61,6 +62,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "abort_on_example_error": True,
     "min_reported_time": 1e9,
+    "write_computation_times": False,
 }
 
 # The packages with public names, and what each is about.

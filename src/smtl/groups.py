@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Metric, Planes
+from smtl.metrics.discounting import gain_of_ranks
+from smtl.metrics.weighting import weighted_planes
 
 __all__ = ["Groups", "graded_groups", "groups_of_tasks", "rows_of_groups"]
 
@@ -56,7 +58,9 @@ class Groups:
     n_used: Numbers
     n_left_out: Numbers
 
-    def planes(self, metric: Metric, scores: Float, first: int, last: int, start: int) -> Planes:
+    def planes(
+        self, metric: Metric, scores: Float, first: int, last: int, start: int, weights: Float | None = None
+    ) -> Planes:
         """Return the planes of the tasks ``first:last``, each of which has a group that counts.
 
         Parameters
@@ -69,6 +73,8 @@ class Groups:
             The range of tasks.
         start : int
             Where the labels of the first of them begin.
+        weights : ndarray, optional
+            What each of the scores counts in its group. Groups count the same, whatever their rows weigh.
 
         Returns
         -------
@@ -86,11 +92,13 @@ class Groups:
         a, b = self.first[first], self.first[last]
         begin, end = self.ptr[a], self.ptr[b]
         rows, ptr, share = self.rows[begin:end] - start, self.ptr[a : b + 1] - begin, self.share[a:b]
-        delta, part, value = metric.planes(
-            scores[rows], self.y[begin:end], ptr, shift=np.zeros(b - a), with_intercept=False, eps=0.0
+        each = None if weights is None else weights[rows]
+        no = np.zeros(b - a)
+        delta, part, value = weighted_planes(
+            metric, scores[rows], self.y[begin:end], ptr, each, shift=no, with_intercept=False, eps=0.0
         )
-        weights = part * np.repeat(share, np.diff(ptr))
-        c = np.asarray(np.bincount(rows, weights=weights, minlength=len(scores)), dtype=np.float64)
+        shared = part * np.repeat(share, np.diff(ptr))
+        c = np.asarray(np.bincount(rows, weights=shared, minlength=len(scores)), dtype=np.float64)
         tasks = self.first[first:last] - a
         return np.add.reduceat(share * delta, tasks), c, np.add.reduceat(share * value, tasks)
 
@@ -153,7 +161,7 @@ def groups_of_tasks(y: npt.NDArray[np.int8], ptr: Numbers, group: Numbers) -> Gr
     )
 
 
-def graded_groups(grades: Numbers, group: Numbers, gains: Float) -> Groups:
+def graded_groups(grades: Numbers, group: Numbers, gains: Float, weights: Float | None = None) -> Groups:
     r"""Return the groups of one task whose rows have grades of relevance, for NDCG.
 
     With grades, :math:`1 - \mathrm{NDCG}` of a ranking is a mean of that of questions, "is the grade at least t":
@@ -173,6 +181,8 @@ def graded_groups(grades: Numbers, group: Numbers, gains: Float) -> Groups:
         The group of each row.
     gains : ndarray of shape (n_grades,)
         The gain of each grade, ascending.
+    weights : ndarray of shape (n_rows,), optional
+        What each row counts, positive; :math:`n_t` is then the weight of the rows of at least that grade.
 
     Returns
     -------
@@ -188,7 +198,7 @@ def graded_groups(grades: Numbers, group: Numbers, gains: Float) -> Groups:
     (np.float64(1.0), array([1]))
     """
     parts = rows_of_groups(group)
-    ideal = np.cumsum(1.0 / np.log2(np.arange(2.0, len(grades) + 2.0)))
+    each = np.ones(len(grades)) if weights is None else weights
     rows: list[Numbers] = []
     y, share = [], []
     used = 0
@@ -199,7 +209,7 @@ def graded_groups(grades: Numbers, group: Numbers, gains: Float) -> Groups:
         used += 1
         levels = np.unique(found[found > 0])
         steps = np.diff(gains[levels], prepend=gains[0])
-        worth = steps * ideal[(found >= levels[:, None]).sum(axis=1) - 1]
+        worth = steps * gain_of_ranks((found >= levels[:, None]) @ each[part])
         for level, weight in zip(levels, worth / worth.sum(), strict=True):
             if level > found.min():  # or all rows are of at least that grade
                 rows.append(part)

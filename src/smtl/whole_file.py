@@ -26,7 +26,8 @@ from uuid import uuid4
 __all__ = ["keep_whole", "remove_leftovers", "whole_file"]
 
 _PART = re.compile(r"\.smtl-([0-9a-f]{8})-([0-9]{1,10})-[0-9a-f]{12}\.part")
-# Seconds after which a part that another machine writes, of whose processes nothing is known, counts as left over.
+# Seconds after which a part that nobody has written to counts as left over: of the processes of another machine nothing
+# is known, and another process may have got the number of one that is gone.
 _FORGOTTEN = 86_400.0
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 # The parts that are being written, and the process that does.
@@ -81,13 +82,17 @@ def whole_file(path: Path) -> Iterator[Path]:
             _to_disk(part)
             os.replace(part, path)
         except BaseException as error:
-            if isinstance(error, OSError) and error.filename in (None, str(part)):
+            if isinstance(error, OSError) and error.errno is not None and error.filename in (None, str(part)):
                 error.filename = str(path)  # which the user knows
             with suppress(OSError):  # what went wrong first is told; the next run removes what is left
                 part.unlink(missing_ok=True)
             raise
     if hasattr(os, "O_DIRECTORY"):  # so that the new name outlives a loss of power, too
-        _to_disk(path.parent)
+        try:
+            _to_disk(path.parent)
+        except OSError as error:
+            error.filename = str(path)
+            raise
 
 
 def keep_whole(files: Collection[tuple[int, int]]) -> None:
@@ -145,12 +150,13 @@ def remove_leftovers(folder: Path) -> None:
 
 def _is_left(entry: os.DirEntry[str], machine: str, process: int) -> bool:
     """Return whether nobody writes a part any more."""
-    if machine != _machine():
-        return time.time() - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN
-    if process == os.getpid():
+    ours = machine == _machine()
+    if ours and process == os.getpid():
         return Path(entry.path).name not in {part.name for part in list(_parts)}
-    if os.name != "posix":
-        return time.time() - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN
+    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN:
+        return True
+    if not ours or os.name != "posix":
+        return False
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from smtl.datasets import Dataset, write
-from smtl.whole_file import whole_file
+from smtl.whole_file import _machine, remove_leftovers, whole_file
 
 
 def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path):
@@ -121,3 +121,19 @@ def test_an_error_names_the_file_that_the_user_knows(tmp_path):
     with pytest.raises(OSError, match="No space left") as raised, whole_file(tmp_path / "a.txt"):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert raised.value.filename == str(tmp_path / "a.txt")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
+def test_a_part_of_a_number_that_another_process_has_got_is_removed_after_a_day(tmp_path):
+    alive = tmp_path / f".smtl-{_machine()}-{os.getppid()}-0123456789ab.part"
+    alive.touch()
+    remove_leftovers(tmp_path)
+    assert alive.exists()
+    os.utime(alive, (0, 0))
+    remove_leftovers(tmp_path)
+    assert not alive.exists()
+
+
+def test_an_error_of_a_library_keeps_its_words(tmp_path):
+    with pytest.raises(OSError, match=r"^error closing file$"), whole_file(tmp_path / "a.txt"):
+        raise OSError("error closing file")  # as pyarrow does, without a number

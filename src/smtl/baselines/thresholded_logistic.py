@@ -20,11 +20,11 @@ from smtl import messages
 from smtl.baselines.base import Baseline
 from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.checks import check_threshold
-from smtl.estimators.folds import make_folds
 from smtl.estimators.held_out import Fold, HeldOut, scores_of
 from smtl.estimators.scoring import TaskScorer, columns_of_fold, get_scoring
 from smtl.estimators.targets import Kind, Targets, read_targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
+from smtl.estimators.weights import read_sample_weight, weighed_splits
 from smtl.metrics import Log, Metric
 from smtl.solvers import check_stopping, grid_of_Cs
 
@@ -164,7 +164,9 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
             )
         return scorer
 
-    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> ThresholdedLogistic:
+    def fit(
+        self, X: Any, y: Any, tasks: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> ThresholdedLogistic:
         """Choose C and the thresholds, and fit the models.
 
         Parameters
@@ -177,6 +179,8 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
             Groups of rows that stay together in the folds; a splitter as ``cv`` is given them.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: a weight of k is k equal rows.
 
         Returns
         -------
@@ -194,10 +198,9 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         targets = read_targets(X, y, tasks)
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        folds = [
-            Fold(train, test, targets.part(train).learnable(), None)
-            for train, test in make_folds(self.cv, X, y, targets, rng, groups)
-        ]
+        weighing = read_sample_weight(sample_weight, X), None, None
+        X, y, targets, splits = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
+        folds = [Fold(train, test, targets.part(train).learnable(), None) for train, test in splits]
         learnt = targets.learnable()
         self.coef_, intercept = np.zeros((len(targets.names), X.shape[1]), dtype=X.dtype), targets.constants()
         self.thresholds_ = np.zeros(len(intercept), dtype=X.dtype)
@@ -231,7 +234,7 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
             for fold, of_tasks in zip(folds, models, strict=True):
                 W = np.array([model[j][0] for model in of_tasks]).reshape(len(of_tasks), X.shape[1])
                 scores.append(scores_of(X, targets, fold, W, np.array([model[j][1] for model in of_tasks])))
-            held = HeldOut(targets, folds, scores)
+            held = HeldOut(targets, folds, scores).weighed()
             cuts = choose_cuts(held, self.threshold, Log(), target)
             answers = scorer.metric.judges_answers
             for k in range(len(folds)):
@@ -257,11 +260,12 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
             "tol": self.tol,
             "max_iter": self.max_iter,
         }
-        jobs = (delayed(_path)(X, targets.column(i), Cs, options, warn=rows is None) for i in chosen)
+        weights = targets.row_weight
+        jobs = (delayed(_path)(X, targets.column(i), weights, Cs, options, warn=rows is None) for i in chosen)
         models: list[Model] = Parallel(n_jobs=self.n_jobs)(jobs)
         return models
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> float:
         """Return what `scoring` says of the model: by default the mean over the tasks of ``threshold_metric``.
 
         Parameters
@@ -270,8 +274,8 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels in the form they had in `fit`.
-        sample_weight : None
-            There for scikit-learn's sake: the metrics are not weighted.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
 
@@ -280,22 +284,25 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         float
             The score.
         """
-        self._check_scorable(sample_weight, tasks)
+        self._check_scorable(tasks)
         scorer = self._scorer(self._kind)
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
+        columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
+        return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))
 
 
-def _path(X: Any, y: npt.NDArray[np.int8], Cs: Float, options: dict[str, Any], *, warn: bool) -> Model:
+def _path(
+    X: Any, y: npt.NDArray[np.int8], weights: Float | None, Cs: Float, options: dict[str, Any], *, warn: bool
+) -> Model:
     """Return the models of one task for ascending values of C, each started from the one before."""
     labelled = y != 0
     if not labelled.all():
-        X, y = X[labelled], y[labelled]
+        X, y, weights = X[labelled], y[labelled], None if weights is None else weights[labelled]
     model = LogisticRegression(warm_start=True, **options)
     out = []
     with warnings.catch_warnings():
         if not warn:
             warnings.simplefilter("ignore", ConvergenceWarning)
         for C in Cs:
-            model.set_params(C=C).fit(X, y)
+            model.set_params(C=C).fit(X, y, weights)
             out.append((model.coef_[0].copy(), float(np.ravel(model.intercept_)[0]), int(model.n_iter_.max())))
     return out

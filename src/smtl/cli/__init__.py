@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 from smtl.cli._output import cleaned_streams, forget_output
 from smtl.whole_file import keep_whole
 
@@ -156,7 +156,7 @@ def _run(arguments: list[str]) -> None:
         sys.exit(_FAILED)
     except OSError as error:
         place = "standard output" if error.filename is None else str(error.filename)
-        _fail(f"{place}: {error.strerror or error}.", _FAILED, debug)
+        _fail(f"{place}: {reason(error)}.", _FAILED, debug)
     except Exception as error:
         _fail(f"{type(error).__name__}: {error} (unexpected; {_DEBUG} shows where it comes from)", _FAILED, debug)
     else:

@@ -148,12 +148,13 @@ def fit_folder(
                 model.fit_parquet(source, labels, tasks, ignore=ignore)
             else:
                 _fit_on_cluster(model.set_params(client=client), source, labels, tasks, ignore)
-        except (OSError, RuntimeError) as error:
+        except RuntimeError as error:
             raise CommandError(str(error)) from error
     model.set_params(client=None, checkpoint=None, verbose=0)
     prefix = reading.get("prefix") or "label:"
     names = [str(name).removeprefix(prefix) for name in model.task_names_]
-    rows, checksum = _files(source)
+    with one_line_errors():
+        rows, checksum = _files(source)
     summary = {
         "data": {"name": source, "rows": rows, "features": int(model.n_features_in_), "checksum": checksum},
         "columns": {"labels": labels, "task": tasks, "ignored": ignore},
@@ -223,12 +224,15 @@ def _files(source: str) -> tuple[int, str]:
 
     import pyarrow.parquet as pq
 
+    from smtl.datasets.errors import named
     from smtl.parts.parquet import parquet_files
 
     digest, rows = hashlib.sha256(), 0
     for file in parquet_files(source):
+        with named(file):
+            metadata = pq.read_metadata(file)
         digest.update(f"{file.name} {file.stat().st_size}\n".encode())
-        rows += pq.read_metadata(file).num_rows
+        rows += metadata.num_rows
     return rows, digest.hexdigest()[:16]
 
 
@@ -236,13 +240,13 @@ def _roles(source: str, reading: dict[str, Any]) -> tuple[list[str], str | None,
     """Return the columns that are labels, the one that says the task, and those to leave out."""
     import pyarrow.parquet as pq
 
+    from smtl.datasets.errors import named
     from smtl.parts.parquet import parquet_files
 
     with one_line_errors():
-        try:
-            names = pq.read_schema(parquet_files(source)[0]).names
-        except FileNotFoundError as error:
-            raise CommandError(str(error)) from error
+        file = parquet_files(source)[0]
+        with named(file):
+            names = pq.read_schema(file).names
     prefix = reading.get("prefix") or "label:"
     labels = [str(name) for name in list_of(reading.get("labels"))]
     labels += [str(reading["class_column"])] if reading.get("class_column") else []

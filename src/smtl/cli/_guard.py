@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from smtl.cli._errors import CommandError
 from smtl.whole_file import keep_whole
 
-__all__ = ["files_of", "guard"]
+__all__ = ["files_of", "guard", "is_same_file"]
 
 STREAM = "-"  # standard input, in the place of a file
 
@@ -94,10 +94,34 @@ def guard(read: Iterable[Path | int], written: Sequence[Path] = (), advice: str 
     for path in written:
         if _place(path) in kept:
             raise CommandError(f"cannot write {str(path)!r}: it is read by this command; {advice}.")
-    for number, name in ((1, "standard output"), (2, "standard error")):
+    for number, name in ((2, "standard error"), (1, "standard output")):
         if _place(number) in kept:
+            if number == 2:
+                _tell_elsewhere(kept)
             raise CommandError(f"cannot write to {name}: it is a file that is read by this command; send it elsewhere.")
     keep_whole(kept)
+
+
+def _tell_elsewhere(kept: set[_File]) -> None:
+    """Send what is told on standard error to standard output or, if that is read as well, nowhere."""
+    if _place(1) not in kept:
+        os.dup2(1, 2)
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+
+
+def is_same_file(one: str | Path, other: str | Path) -> bool:
+    """Return whether two paths lead to one regular file.
+
+    Examples
+    --------
+    >>> is_same_file(__file__, Path(__file__).parent / "." / "_guard.py"), is_same_file("no file", "no file")
+    (True, False)
+    """
+    place = _place(Path(one))
+    return place is not None and place == _place(Path(other))
 
 
 def _place(file: Path | int) -> _File | None:

@@ -16,6 +16,7 @@ __all__ = ["draw_labels"]
 # More names than these cannot be read; the most frequent labels are named then.
 _MOST_NAMES = 30
 _MOST_NUMBERS = 14
+_MOST_POINTS = 2000  # of a curve: more than the picture has columns
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "0.45"
 _SMALL = 8.5
 
@@ -92,8 +93,9 @@ def _draw_ranks(axes: Any, counts: LabelCounts, order: npt.NDArray[np.intp]) -> 
     ratio = counts.imbalance[order]
     drawn = np.isfinite(ratio) & (ratio > 0)
     rank = np.arange(1, len(order) + 1)
-    axes.plot(rank[drawn], ratio[drawn], color=_BLUE, linewidth=0.8)
-    axes.scatter(rank[drawn], ratio[drawn], s=12, c=_BLUE, zorder=3)
+    shown = _spread(np.flatnonzero(drawn))
+    axes.plot(rank[shown], ratio[shown], color=_BLUE, linewidth=0.8)
+    axes.scatter(rank[shown], ratio[shown], s=12, c=_BLUE, zorder=3)
     axes.axhline(1.0, color=_GREY, linewidth=0.8)
     axes.set_yscale("log")
     middle = float(np.median(ratio))
@@ -101,7 +103,6 @@ def _draw_ranks(axes: Any, counts: LabelCounts, order: npt.NDArray[np.intp]) -> 
         axes.axhline(middle, color=_ORANGE, linewidth=1.4, linestyle="--")
         text = f"median {ratio_text(middle)}"
         axes.text(rank[-1], middle, text, ha="right", va="bottom", color=_ORANGE, fontsize=_SMALL)
-    shown = rank[drawn] - 1
     for k, where in ((shown[0], (14, -4)), (shown[-1], (-14, 6))) if len(shown) else ():
         name = _short([counts.names[order[k]]])[0]
         axes.annotate(
@@ -115,10 +116,17 @@ def _draw_ranks(axes: Any, counts: LabelCounts, order: npt.NDArray[np.intp]) -> 
             arrowprops={"arrowstyle": "-", "color": _GREY, "linewidth": 0.8},
         )
     if not drawn.all():
-        text = f"{np.count_nonzero(~drawn)} labels have no positives or no negatives"
+        text = f"{np.count_nonzero(~drawn):,} labels have no positives or no negatives"
         axes.text(0.02, 0.98, text, transform=axes.transAxes, va="top", fontsize=_SMALL)
     axes.set_xlabel("label, by its rank in frequency")
-    _finish(axes, "y", "negatives for each positive; 1 is even", f"Imbalance of {len(order)} labels")
+    _finish(axes, "y", "negatives for each positive; 1 is even", f"Imbalance of {len(order):,} labels")
+
+
+def _spread(places: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Return some of many places, from the first to the last: a curve that only rises looks the same through them."""
+    if len(places) <= _MOST_POINTS:
+        return places
+    return places[np.linspace(0, len(places) - 1, _MOST_POINTS).round().astype(np.intp)]
 
 
 def _draw_together(figure: Any, axes: Any, counts: LabelCounts, order: npt.NDArray[np.intp]) -> None:

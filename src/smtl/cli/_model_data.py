@@ -67,7 +67,7 @@ def other_columns(metadata: dict[str, Any]) -> dict[str, set[str]]:
     Returns
     -------
     dict
-        ``labels``, those of classes and tasks among them, and ``ignored``.
+        ``labels``, those of classes, tasks and weights among them, and ``ignored``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def other_columns(metadata: dict[str, Any]) -> dict[str, set[str]]:
     """
     roles = metadata.get("columns") or {"labels": metadata["tasks"]}
     return {
-        "labels": {name for name in (*roles["labels"], roles.get("task")) if name},
+        "labels": {name for name in (*roles["labels"], roles.get("task"), roles.get("weight")) if name},
         "ignored": {*(roles.get("ignored") or ())},
     }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 from smtl.cli._reading import list_of, one_line_errors, read_data
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def read_saved(path: Path) -> tuple[Any, dict[str, Any]]:
         if not path.exists():
             raise CommandError(f"{str(path)!r} must be a model's file, got no such file; smtl fit makes one.")
         fitted, metadata = read_model(path)
+        if metadata["kind"] == "ranking":
+            raise CommandError(f"{path}: a ranker is for use in Python, by smtl.load_model; commands take classifiers.")
     encoder = encoder_of(fitted)
     if encoder is not None:  # a model that was saved in Python says nothing else of its columns
         metadata["table"] = encoder.columns_
@@ -109,4 +111,4 @@ def told(facts: dict[str, Any], words: dict[str, str]) -> str:
 
 def writing_errors(out: Path | str, error: OSError) -> CommandError:
     """Return the error for a file that could not be written."""
-    return CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.")
+    return CommandError(f"cannot write {str(out)!r}: {reason(error)}.")

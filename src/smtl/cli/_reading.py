@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 
 if TYPE_CHECKING:
     from smtl.datasets import Dataset, Format
 
 __all__ = [
     "LABEL_OPTIONS",
+    "WeightColumn",
     "is_table",
     "layout_options",
     "list_of",
@@ -67,6 +68,11 @@ _LIMITS: dict[str, tuple[Any, str, str, str]] = {
     "seconds": (float, "--max-seconds", "NUMBER", "The most time to read a file. [default: by its size]"),
 }
 
+# Of commands that weigh rows.
+WeightColumn = Annotated[
+    str | None, typer.Option("--weight-column", metavar="NAME", help="A column of a table that says what a row counts.")
+]
+
 # What tells where labels are.
 LABEL_OPTIONS = ("labels", "prefix", "last", "class_column", "tags", "tag_separator", "yes")
 
@@ -75,7 +81,8 @@ LABEL_OPTIONS = ("labels", "prefix", "last", "class_column", "tags", "tag_separa
 _ALSO = {"--labels": ("--label-columns",), "--category": ("--categorical",)}
 
 # What errors call a reader's parameters, and what the command line does; what has no option is left to Python.
-_FLAGS = {key: flag for key, (_, flag, _, _) in _OPTIONS.items()} | {"categorical": "--category"}
+_FLAGS = {key: flag for key, (_, flag, _, _) in _OPTIONS.items()}
+_FLAGS |= {"categorical": "--category", "weights": "--weight-column"}
 _IN_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"pass labels=\[names\], prefix=, last= or ", "pass --labels NAMES, --label-prefix, --last or "),
     (r"pass labels=\[names\], prefix=, last=, tags= or ", "pass --labels NAMES, --label-prefix, --last, --tags or "),
@@ -88,8 +95,8 @@ _IN_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"pass categorical=\[(['\"])(.*)\1\]", r"pass --category \2"),
     (r"pass xml=", "pass --xml FILE"),
     (
-        r"\b(labels|last|class_column|tasks|tags|categorical|ignore|number|category|text|date) must "
-        r"(?=be one of the columns|be from|name features|name columns)",
+        r"\b(labels|last|class_column|tasks|weights|tags|categorical|ignore|number|category|text|date) must "
+        r"(?=be one of the columns|be from|name features|name columns|name a column)",
         lambda found: f"{_FLAGS[found[1]]} must ",
     ),
     (r"max_(?:bytes|columns|seconds)=(?=[\d,.]+ )", ""),
@@ -186,10 +193,10 @@ def one_line_errors() -> Iterator[None]:
     except (ValueError, ImportError, MemoryError) as error:
         raise CommandError(_in_options(str(error)) or "not enough memory.") from error
     except OSError as error:
-        if error.strerror is None:
+        if error.strerror is None and error.filename is None:
             raise CommandError(str(error)) from error
         place = "" if error.filename is None else f"{error.filename}: "
-        raise CommandError(f"{place}{error.strerror}.") from error
+        raise CommandError(f"{place}{reason(error)}.") from error
 
 
 def as_flags(reading: dict[str, Any]) -> str:
@@ -381,7 +388,7 @@ def _check_options(given: dict[str, Any], reader: Any, what: str) -> None:
     allowed = inspect.signature(reader).parameters
     for key in given:
         if key not in allowed:
-            raise typer.BadParameter(f"{_OPTIONS[key][1]} does not go with {what}.")
+            raise typer.BadParameter(f"{_FLAGS[key]} does not go with {what}.")
 
 
 def _converted(given: dict[str, Any], form: Format) -> dict[str, Any]:

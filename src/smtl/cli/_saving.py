@@ -8,6 +8,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtl.cli._guard import is_same_file
 from smtl.cli._model_options import writing_errors
 from smtl.cli._reading import list_of, one_line_errors
 
@@ -80,6 +81,7 @@ def summary_of(
             "labels": list(columns),
             "task": _task_column(data, reading),
             "ignored": list_of(reading.get("ignore")),
+            **({} if data.weights is None else {"weight": reading["weights"]}),
         },
         **({} if encoder is None else {"table": encoder.columns_}),
         **({} if form is None else {"labels": form.to_json()}),
@@ -188,7 +190,7 @@ def rows_path(data: Dataset, out: Path, source: str) -> Path:
         earlier = model_metadata(out).get("test_rows")
     for end in chain([""], (f"-{k}" for k in count(2))):
         path = out.with_name(f"{out.stem}-test{end}.{form}")
-        if not path.exists() or (path.name == earlier and path.resolve() != Path(source).resolve()):
+        if not path.exists() or (path.name == earlier and not is_same_file(path, source)):
             return path
     raise AssertionError
 

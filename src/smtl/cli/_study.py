@@ -230,6 +230,11 @@ def run_study(
 
 def _of_store(out: Path, error: sqlite3.Error) -> CommandError:
     """Return the error for a store that cannot be written: what it holds is not touched by that."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return CommandError(
+            f"cannot read {str(out / 'runs.sqlite')!r}: {error}. If the same command fails again, the disk or the file "
+            "is damaged: put back a copy of it, or give another folder."
+        )
     return CommandError(
         f"cannot write {str(out / 'runs.sqlite')!r}: {error}. It keeps what is done; the same command goes on there."
     )

@@ -32,7 +32,7 @@ def check_writable(out: Path, suffixes: Sequence[str] | None = None, advice: str
         ...
     smtl.cli._errors.CommandError: cannot write 'picture.txt': the name must end in .png or .svg.
     """
-    folder = out.parent
+    folder = Path(os.path.realpath(out) if out.is_symlink() else out).parent
     if suffixes is not None and out.suffix.lower() not in suffixes:
         problem = f"the name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}"
     elif out.is_dir():
@@ -56,4 +56,8 @@ def _takes_files(folder: Path) -> bool:
         with TemporaryFile(dir=folder):
             return True
     except OSError as error:
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)  # that is for the write to tell, which may need less
+        return error.errno in (
+            errno.ENOSPC,
+            errno.EDQUOT,
+            errno.EIO,
+        )  # that is for the write to tell, which may need less

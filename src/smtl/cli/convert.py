@@ -35,7 +35,7 @@ def convert(
     from smtl.datasets.files import stem
 
     check_writable(out, advice="choose another OUT")
-    names = [out.with_name(f"{stem(out)}.xml")] if ".arff" in out.suffixes[-2:] else []
+    names = [out.with_name(f"{stem(out)}.xml")] if ".arff" in map(str.lower, out.suffixes[-2:]) else []
     guard(files_of(source, reading), [out, *names], "choose another OUT")
     data = read_matrix(source, reading)
     with one_line_errors():

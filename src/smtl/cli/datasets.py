@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as to_json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,7 @@ GROUP = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _BAR = 16
+_MOST_LABELS = 1000  # that a table shows; JSON has all
 _NOT_IN_A_NAME = re.compile(r"[^\w-]+")
 
 
@@ -153,10 +155,19 @@ def _show(
             raise writing_errors(out, error) from error
     summary = _summary(name, data, counts)
     if json:
-        print(to_json.dumps(summary | {"picture": None if out is None else str(out)}, indent=2))
+        _print_json(summary | {"labels": [], "picture": None if out is None else str(out)}, counts)
         return
     _print(clean_console(), data, counts, summary)
     print(f"{'Picture:':<18}{out}")
+
+
+def _print_json(summary: dict[str, Any], counts: LabelCounts) -> None:
+    """Print the figures with a line for each label: there may be millions."""
+    before, after = to_json.dumps(summary, indent=2).split('"labels": []')
+    print(f'{before}"labels": [', end="")
+    for k, label in enumerate(_labels(counts, range(len(counts.names)))):
+        print(f"{',' if k else ''}\n    {to_json.dumps(label)}", end="")
+    print(f"\n  ]{after}")
 
 
 def _tasks(data: Dataset, counts: LabelCounts) -> str:
@@ -165,7 +176,7 @@ def _tasks(data: Dataset, counts: LabelCounts) -> str:
 
 def _summary(name: str, data: Dataset, counts: LabelCounts) -> dict[str, Any]:
     """Return the figures of a data set; None for what cannot be told."""
-    share, ratio = counts.share, counts.imbalance
+    ratio = counts.imbalance
     finite = ratio[np.isfinite(ratio)]
     per_row = None if counts.Y is None else _labels_of_rows(counts.Y)
     return {
@@ -179,17 +190,20 @@ def _summary(name: str, data: Dataset, counts: LabelCounts) -> dict[str, Any]:
         "rows_without_label": None if per_row is None else int(np.count_nonzero(per_row == 0)),
         "imbalance": _number(np.median(ratio)),
         "worst": _number(finite.max(initial=0.0)) if len(finite) == len(ratio) else None,
-        "labels": [
-            {
-                "name": counts.names[k],
-                "positives": int(counts.positives[k]),
-                "known": int(counts.known[k]),
-                "share": _number(share[k]),
-                "imbalance": _number(ratio[k]),
-            }
-            for k in range(len(counts.names))
-        ],
     }
+
+
+def _labels(counts: LabelCounts, chosen: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of some labels."""
+    share, ratio = counts.share, counts.imbalance
+    for k in chosen:
+        yield {
+            "name": counts.names[k],
+            "positives": int(counts.positives[k]),
+            "known": int(counts.known[k]),
+            "share": _number(share[k]),
+            "imbalance": _number(ratio[k]),
+        }
 
 
 def _labels_of_rows(Y: Any) -> Any:
@@ -202,7 +216,7 @@ def _number(value: Any) -> float | None:
 
 
 def _print(console: Console, data: Dataset, counts: LabelCounts, summary: dict[str, Any]) -> None:
-    """Print a table with a line for each label, and the figures of the whole."""
+    """Print a table with a line for each label, or for the most frequent, and the figures of the whole."""
     from rich.markup import escape
 
     from smtl.cli._labels import ratio_text
@@ -215,14 +229,20 @@ def _print(console: Console, data: Dataset, counts: LabelCounts, summary: dict[s
     for heading in ("Rows", "Positives", "Share", "Imbalance") if own else ("Positives", "Share", "Imbalance"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    most = max((label["share"] or 0.0 for label in summary["labels"]), default=0.0) or 1.0
-    for label in summary["labels"]:
+    frequent = np.argsort(-np.nan_to_num(counts.share), kind="stable")[:_MOST_LABELS]
+    labels = list(_labels(counts, np.sort(frequent).tolist()))
+    most = max((label["share"] or 0.0 for label in labels), default=0.0) or 1.0
+    for label in labels:
         rows = [f"{label['known']:,}"] if own else []
         share = "" if label["share"] is None else f"{100 * label['share']:.1f} %"
         ratio = "" if label["imbalance"] is None else ratio_text(label["imbalance"])
         bar = block * round(_BAR * (label["share"] or 0.0) / most)
         table.add_row(escape(label["name"]), *rows, f"{label['positives']:,}", share, ratio, bar)
     console.print(table)
+    if more := summary["tasks"] - len(labels):
+        console.print(
+            f"These are the most frequent; {more:,} more {'tasks' if own else 'labels'}: --json has them all."
+        )
     lines = {
         "Rows": f"{summary['rows']:,}",
         "Features": f"{summary['features']:,}{', sparse' if summary['sparse'] else ''}",

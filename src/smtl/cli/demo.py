@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 from smtl.cli._output import clean_console
 from smtl.cli._writable import check_writable
 
@@ -87,7 +87,7 @@ def demo(
     try:
         draw(out, title=f"smtl demo --preset {preset} --seed {seed}", names=digits, scores=_f1(results))
     except OSError as error:
-        raise CommandError(f"cannot write {str(out)!r}: {error.strerror or error}.") from error
+        raise CommandError(f"cannot write {str(out)!r}: {reason(error)}.") from error
     with status.status("Writing the model and the page about it"):
         _keep(models[_OURS], data, test, out, seed)
     _print_next(console, out)
@@ -205,7 +205,7 @@ def _keep(model: Any, data: Dataset, test: Rows, out: Path, seed: int) -> None:
             title = "Digits that were not trained on"
             write_report(saved, rest, out.with_suffix(_PAGE), metadata=metadata, title=title)
         except OSError as error:
-            raise CommandError(f"cannot write beside {str(out)!r}: {error.strerror or error}.") from error
+            raise CommandError(f"cannot write beside {str(out)!r}: {reason(error)}.") from error
 
 
 def _print_next(console: Console, out: Path) -> None:

@@ -11,7 +11,7 @@ from smtl.cli._guard import files_of, guard
 from smtl.cli._model_data import check_ignored, read_as_in_training, tell_new_values
 from smtl.cli._model_options import Json, Model, Strict, figure, interval, plain_table, read_saved
 from smtl.cli._output import clean_console
-from smtl.cli._reading import one_line_errors, with_reading_options
+from smtl.cli._reading import WeightColumn, one_line_errors, with_reading_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +28,7 @@ def evaluate(
         int, typer.Option("--bootstrap", min=0, metavar="NUMBER", help="Draws for the intervals; 0 for none.")
     ] = 1000,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For the draws.")] = 0,
+    weight_column: WeightColumn = None,
     strict: Strict = False,
     json: Json = False,
 ) -> None:
@@ -40,6 +41,8 @@ def evaluate(
     guard([model, *files_of(source, reading)])
     fitted, metadata = read_saved(model)
     check_ignored(reading, metadata)
+    if weight_column is not None:
+        reading = reading | {"weights": weight_column}
     data, X = read_as_in_training(source, reading, fitted, metadata, strict=strict)
 
     from smtl.datasets.checksum import checksum
@@ -51,7 +54,8 @@ def evaluate(
         check_finite(data)
         truth = targets_for(data, metadata["tasks"], classifier_of(fitted))
         scores = task_scores(fitted, X, data.tasks if metadata["kind"] == "tasks" else None)
-        result = judge(truth, scores, answers_of(scores, classifier_of(fitted)), draws=draws, seed=seed)
+        answers = answers_of(scores, classifier_of(fitted))
+        result = judge(truth, scores, answers, draws=draws, seed=seed, weights=data.weights)
     result["tasks"] = [{"name": name, **task} for name, task in zip(metadata["tasks"], result["tasks"], strict=True)]
     tell_new_values(data, fitted, metadata)
     trained = metadata.get("data") or {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as to_json
 import math
+import os
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -17,10 +18,10 @@ from smtl.cli._cuts import costs_of, threshold_of
 from smtl.cli._errors import CommandError
 from smtl.cli._fit_folder import LargeSettings, fit_folder, is_large, print_folder
 from smtl.cli._fit_table import named_results, print_tasks
-from smtl.cli._guard import files_of, guard
+from smtl.cli._guard import files_of, guard, is_same_file
 from smtl.cli._model_options import Json, read_for_model
 from smtl.cli._output import clean_console
-from smtl.cli._reading import as_flags, one_line_errors, with_reading_options
+from smtl.cli._reading import WeightColumn, as_flags, one_line_errors, with_reading_options
 from smtl.cli._saving import rows_path, save, save_rows, summary_of
 from smtl.cli._writable import check_writable
 
@@ -195,6 +196,7 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="For splits and folds.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Threads.")] = 1,
+    weight_column: WeightColumn = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Of a folder of Parquet: the Dask scheduler whose workers do the work."),
@@ -215,12 +217,16 @@ def fit(
     Example: smtl fit songs.csv --labels calm,sad -o songs.skops
     """
     check_writable(out, advice="choose another with -o")
-    guard(files_of(source, reading), [out])
+    _check_written(source, reading, out, checkpoint)
     if scoring is not None and C not in (None, "cv"):
         raise typer.BadParameter(f"--scoring goes with --C cv, got --C {C}.")
     large = is_large(source) or cluster is not None or checkpoint is not None
-    if large and (costs or calibration):
-        raise typer.BadParameter("--costs and --calibration do not go with folders, --cluster and --checkpoint.")
+    if large and (costs or calibration or weight_column):
+        raise typer.BadParameter(
+            "--costs, --calibration and --weight-column do not go with folders, --cluster and --checkpoint."
+        )
+    if weight_column is not None:
+        reading = reading | {"weights": weight_column}
     model = "linear" if large else model
     of_linear = {
         "--calibration": calibration,
@@ -300,6 +306,17 @@ def fit(
         _print(console, summary, source if kept is None else str(kept), out, reading)
 
 
+def _check_written(source: str, reading: dict[str, Any], out: Path, checkpoint: Path | None) -> None:
+    """Refuse to write onto the data, and the model and the passes into one file."""
+    guard(files_of(source, reading), [out])
+    if checkpoint is None:
+        return
+    check_writable(checkpoint, advice="choose another with --checkpoint")
+    guard(files_of(source, reading), [checkpoint], "choose another with --checkpoint")
+    if os.path.realpath(out) == os.path.realpath(checkpoint) or (out.exists() and is_same_file(checkpoint, out)):
+        raise CommandError(f"-o and --checkpoint must be two files, got {str(out)!r} for both.")
+
+
 def _check_together(model: str, preset: str | None, of_linear: dict[str, Any]) -> None:
     """Refuse options of one kind of model that are given for the other."""
     if model == "linear" and preset is not None:
@@ -330,7 +347,8 @@ def _train(
         model = make_model(settings, sparse=sp.issparse(data.X), columns=said, verbose=verbose)
         # An ensemble has a bar of its own.
         with nullcontext() if ensemble else showing_fit(status, model[-1].tol):
-            model.fit(part.X, named_labels(part)[0], classifier__tasks=part.tasks)
+            told = {"classifier__tasks": part.tasks, "classifier__sample_weight": part.weights}
+            model.fit(part.X, named_labels(part)[0], **told)
         if getattr(model[-1], "partial_", False):
             raise KeyboardInterrupt  # the search keeps what it has; a model that is asked for is whole or not there
         model[-1].set_params(verbose=0)
@@ -338,7 +356,8 @@ def _train(
             return model, None, {}, test
         rest = rows_of(data, test)
         scores = task_scores(model, rest.X, rest.tasks)
-        result = evaluate(targets_of(rest), scores, answers_of(scores, model[-1]), draws=0)
+        answers = answers_of(scores, model[-1])
+        result = evaluate(targets_of(rest), scores, answers, draws=0, weights=rest.weights)
         if not (ensemble and compare):
             return model, result, {}, test
         with status.status("Logistic regression and a forest, to compare") if status.is_terminal else nullcontext():
@@ -354,6 +373,9 @@ def _print(console: Console, summary: dict[str, Any], source: str, out: Path, re
     lines["Model"] = f"{out}, {size / 1e6:.1f} MB"
     if size > LARGE and summary["training"]["model"] == "ensemble":
         lines["Model"] += "; --preset fast makes it smaller, and --model linear much smaller"
+    weighted = reading.get("weights")
+    if weighted is not None:
+        lines["Weights"] = f"column {weighted}, in training and in the scores above"
     for name, value in lines.items():
         console.print(f"{name + ':':<18}{value}", markup=False, soft_wrap=True)
     if summary.get("test_rows"):
@@ -362,9 +384,10 @@ def _print(console: Console, summary: dict[str, Any], source: str, out: Path, re
         reading = {key: value for key, value in reading.items() if key in ("header", "labels", "last", "class_column")}
     model, data = shlex.quote(str(out)), shlex.quote(source) + as_flags(reading)
     console.print("\nNext:", soft_wrap=True)
+    by_weight = "" if weighted is None else f" --weight-column {shlex.quote(weighted)}"
     for command in (
         f"smtl inspect {model}",
-        f"smtl evaluate {model} {data}",
+        f"smtl evaluate {model} {data}{by_weight}",
         f"smtl predict {model} {data} -o answers.csv",
         f"smtl report {model} {data} -o report.html",
     ):

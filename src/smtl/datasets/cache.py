@@ -89,8 +89,9 @@ def load(entry: Entry) -> Dataset | None:
         X: Any = found.get("X")
         if X is None:
             X = sp.csr_matrix((found["data"], found["indices"], found["indptr"]), shape=tuple(found["shape"].tolist()))
-        names = {key: tuple(found[key].tolist()) if key in found else None for key in ("feature_names", "label_names")}
-        return Dataset(X, Y, **names, tasks=tasks, name=found["name"].item())
+        names = {key: tuple(found[key].tolist()) for key in ("feature_names", "label_names") if key in found}
+        features, labels = names.get("feature_names"), names.get("label_names")
+        return Dataset(X, Y, features, labels, tasks, found["name"].item())
     except Exception:
         return None
 

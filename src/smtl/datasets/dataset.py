@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ class Dataset:
         Each row's task, where every task has rows of its own.
     name : str, default=""
         The file's name without its suffix.
+    weights : ndarray of shape (n_samples,), optional
+        What each row counts; None where all count the same.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Dataset:
     label_names: tuple[str, ...] | None = None
     tasks: npt.NDArray[Any] | None = None
     name: str = ""
+    weights: npt.NDArray[np.float64] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
@@ -52,6 +55,8 @@ class Dataset:
             raise ValueError(f"Y must have shape {form}, got {self.Y.shape} instead.")
         if self.tasks is not None and self.tasks.shape != (n,):
             raise ValueError(f"tasks must have shape ({n},), got {self.tasks.shape} instead.")
+        if self.weights is not None and self.weights.shape != (n,):
+            raise ValueError(f"weights must have shape ({n},), got {self.weights.shape} instead.")
         object.__setattr__(self, "feature_names", _names("feature_names", self.feature_names, d))
         m = self.Y.shape[1] if self.Y.ndim == 2 else None
         object.__setattr__(self, "label_names", _names("label_names", self.label_names, m))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-__all__ = ["DatasetError", "Fault", "at_most", "of_file", "shown"]
+__all__ = ["DatasetError", "Fault", "at_most", "named", "of_file", "shown"]
 
 
 class DatasetError(ValueError):
@@ -54,9 +56,28 @@ class Fault(Exception):  # noqa: N818
 
 def of_file(error: Exception, path: str | PathLike[str]) -> Exception:
     """Return an error, with the name of the file that could not be read if the system has not told it."""
-    if isinstance(error, OSError) and error.filename is None:
+    if isinstance(error, OSError) and error.filename is None and error.errno is not None:
         error.filename = str(path)
     return error
+
+
+@contextmanager
+def named(path: str | PathLike[str]) -> Iterator[None]:
+    """Give errors of the system the name of a file, which it does not tell where reading or writing fails.
+
+    Examples
+    --------
+    >>> with named("songs.csv"):
+    ...     raise OSError(5, "Input/output error")
+    Traceback (most recent call last):
+        ...
+    OSError: [Errno 5] Input/output error: 'songs.csv'
+    """
+    try:
+        yield
+    except OSError as error:
+        of_file(error, path)
+        raise
 
 
 def shown(text: object, longest: int = 40) -> str:

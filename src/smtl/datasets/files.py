@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TextIO, TypeAlias, cast
 
-from smtl.datasets.errors import DatasetError, of_file
+from smtl.datasets.errors import DatasetError, named, of_file
 from smtl.datasets.limits import Clock, limits_of
 from smtl.whole_file import whole_file
 
@@ -85,7 +85,7 @@ def opened(path: Source, *, utf_16: bool = False) -> Iterator[tuple[IO[bytes], b
     """
     if Path(path).is_dir():
         raise DatasetError("must be a file, got a directory instead; name one of its files.", path)
-    with ExitStack() as stack:
+    with named(path), ExitStack() as stack:
         raw = stack.enter_context(open(path, "rb"))
         begin = raw.peek(8)
         for magic, what in _REFUSED.items():

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,35 +18,28 @@ from smtl.ensemble.correction import Correction, fit_correction, score_features
 from smtl.ensemble.judging import Judge
 from smtl.ensemble.learners import Learner
 from smtl.ensemble.presets import ON_TRIAL, make_learners
+from smtl.ensemble.trained import Trained, alone, check_weights_known, usable_only, without_nan
 from smtl.ensemble.trial import gain_of
 from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.behaviour import report_broken, report_constants
 from smtl.estimators.checks import check_threshold
-from smtl.estimators.folds import make_folds, rare_tasks
+from smtl.estimators.folds import rare_tasks
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.rules import CutRule, cut_by, row_rule
-from smtl.estimators.scoring import TaskScorer, get_scoring
+from smtl.estimators.scoring import TaskScorer, get_scoring, given_weights
 from smtl.estimators.targets import Targets, read_targets, task_numbers
 from smtl.estimators.threads import threads
+from smtl.estimators.weights import in_copies, read_sample_weight, weighed_splits
 from smtl.metrics import Log, Metric
+from smtl.notebook import Table
 
 __all__ = ["SMTLEnsemble"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
 LEAST_WEIGHT = 0.02  # share of the weights below which a learner is left out
-
-
-@dataclass
-class _Trained:
-    """A learner, its held-out scores, and how long they took."""
-
-    name: str
-    learner: Learner
-    held: HeldOut
-    seconds: float
 
 
 class SMTLEnsemble(CallbackSupport, TasksClassifier):
@@ -96,7 +87,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
 
     Attributes
     ----------
-    leaderboard_ : dict of ndarray
+    leaderboard_ : Table, a dict of ndarray
         A row a learner, the best first: ``learner`` (its name), ``score`` (`scoring` of its held-out scores by
         themselves), ``weight`` (its share of the ensemble) and ``seconds`` (for all folds).
     score_ : float
@@ -186,7 +177,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None) -> SMTLEnsemble:
+    def fit(self, X: Any, y: Any, tasks: Any = None, groups: Any = None, sample_weight: Any = None) -> SMTLEnsemble:
         """Fit the ensemble.
 
         Parameters
@@ -199,6 +190,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
             Groups of rows that stay together in the folds; a splitter as ``cv`` is given them.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, for the learners and for all that is chosen on held-out rows: a weight of k is k equal
+            rows, one of 0 is no row. Classifiers of your own must take it in their ``fit``.
 
         Returns
         -------
@@ -211,21 +205,30 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             raise ValueError("This SMTLEnsemble estimator requires y to be passed, but the target y is None.")
         checked = self._checked(X, reset=True)
         targets = read_targets(checked, y, tasks)
+        weights = read_sample_weight(sample_weight, checked)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        splits = make_folds(self.cv, _without_nan(checked), y, targets, rng, groups)
+        given, n_rows = (without_nan(checked), y, targets), checked.shape[0]
+        _, y, targets, splits = weighed_splits(self.cv, given, groups, (weights, None, None), rng)
+        of_weight = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
+        checked = checked if len(of_weight) == n_rows else checked[of_weight]
         folds = [Fold(train, test, targets.part(train).learnable(), None) for train, test in splits]
         seed, own_rows = int(rng.randint(2**31 - 1)), targets.task is not None
         learners = make_learners(self.learners, self.preset, seed, self.n_jobs, own_rows=own_rows)
+        if weights is not None:
+            check_weights_known(learners)
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         self._constants, self._learnable = targets.constants(), targets.learnable()
         get_scoring(self.scoring, Log(), targets.kind)  # raises before anything is fitted
         cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
+        if isinstance(cutting, CutRule):
+            cutting.check_weights(targets.row_weight)
         self._report_odd_tasks(targets, len(folds))
         with (
             threads(self.n_jobs) as (executor, _),
             Progress(self, len(learners) + 1, show=bool(self.verbose), X=checked, y=y) as progress,
         ):
             trained = self._train(learners, checked, targets, folds, progress, started)
+            trained = [replace(one, held=one.held.weighed()) for one in trained]
             judge = Judge(self.scoring, cutting, trained[0].held)
             kept = self._refit(trained, checked, targets)
             held = self._put_together(kept, targets)
@@ -238,8 +241,11 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
                 self.unpromised_tasks_ = report_broken(cutting, held, targets)
             rule = row_rule(self.threshold)
             self.row_rule_ = None if rule is None else rule.text
-            self._keep_tables(trained, _alone(trained, judge, executor))
-            self.held_out_scores_ = held.by_row(np.concatenate([test for _, test in splits]), len(targets.Y))
+            self._keep_tables(trained, alone(trained, judge, executor))
+            rows = np.concatenate([test for _, test in splits])
+            if targets.row_weight is not None:
+                rows = rows[in_copies(targets.row_weight[rows])]
+            self.held_out_scores_ = held.by_row(of_weight[rows], n_rows)
             progress.step(f"the ensemble scores {self.score_:.4f}")
         return self
 
@@ -282,9 +288,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         folds: list[Fold],
         progress: Progress,
         started: float,
-    ) -> list[_Trained]:
+    ) -> list[Trained]:
         """Return the learners that were done, with their held-out scores."""
-        trained: list[_Trained] = []
+        trained: list[Trained] = []
         left_out: list[str] = []
         splits = [(fold.train, fold.test) for fold in folds]
         reason = "was interrupted"
@@ -302,10 +308,8 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
                     progress.step(f"{name} adds nothing")
                     continue
                 scores = learner.held_out_scores(X, targets, splits)
-                held = HeldOut(
-                    targets, folds, [_usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)]
-                )
-                trained.append(_Trained(name, learner, held, time.perf_counter() - begun))
+                held = HeldOut(targets, folds, [usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)])
+                trained.append(Trained(name, learner, held, time.perf_counter() - begun))
                 if progress.step(f"{name} took {trained[-1].seconds:.1f} s"):
                     break
         except KeyboardInterrupt:
@@ -326,12 +330,12 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         chosen_here = isinstance(self.learners, str) and targets.task is None
         return ON_TRIAL.get(self.preset, ()) if chosen_here else ()
 
-    def _refit(self, trained: list[_Trained], X: Any, targets: Targets) -> list[_Trained]:
+    def _refit(self, trained: list[Trained], X: Any, targets: Targets) -> list[Trained]:
         """Fit the learners that have a weight to all rows, and return them."""
         weights = combine([one.held for one in trained]).weights
         order = np.argsort(-weights, kind="stable")
         order = order[weights[order] > LEAST_WEIGHT * weights.sum()]
-        kept: list[_Trained] = []
+        kept: list[Trained] = []
         try:
             for k in order:
                 trained[k].learner.fit(X, targets)
@@ -353,7 +357,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             kept[0].learner.fit(X, targets)
         return kept
 
-    def _put_together(self, kept: list[_Trained], targets: Targets) -> HeldOut:
+    def _put_together(self, kept: list[Trained], targets: Targets) -> HeldOut:
         """Set combination and correction, and return the held-out log odds."""
         self.learners_ = {one.name: one.learner for one in kept}
         self.combination_: Combination = combine([one.held for one in kept])
@@ -368,18 +372,20 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
                 self.correction_, held = found
         return held
 
-    def _keep_tables(self, trained: list[_Trained], scores: list[float]) -> None:
+    def _keep_tables(self, trained: list[Trained], scores: list[float]) -> None:
         """Set the attributes that tell of the learners, and of the score of each by itself."""
         total = max(float(self.combination_.weights.sum()), 1e-12)
         shares = dict(zip(self.learners_, (self.combination_.weights / total).tolist(), strict=True))
         self.weights_ = {one.name: shares.get(one.name, 0.0) for one in trained}
         order = np.argsort([-score if np.isfinite(score) else np.inf for score in scores], kind="stable")
-        self.leaderboard_ = {
-            "learner": np.array([trained[k].name for k in order]),
-            "score": np.array([scores[k] for k in order]),
-            "weight": np.array([self.weights_[trained[k].name] for k in order]),
-            "seconds": np.array([trained[k].seconds for k in order]),
-        }
+        self.leaderboard_ = Table(
+            {
+                "learner": np.array([trained[k].name for k in order]),
+                "score": np.array([scores[k] for k in order]),
+                "weight": np.array([self.weights_[trained[k].name] for k in order]),
+                "seconds": np.array([trained[k].seconds for k in order]),
+            }
+        )
 
     def decision_function(self, X: Any, tasks: Any = None) -> npt.NDArray[Any]:
         """Return log odds less the thresholds: above zero answers yes.
@@ -416,7 +422,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             odds = odds + self.correction_.log_odds(score_features(self.combination_, scores, task), task)
         return odds
 
-    def score(self, X: Any, y: Any, sample_weight: None = None, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> float:
         """Return what `scoring` says of the model.
 
         Parameters
@@ -425,8 +431,8 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels in the form they had in `fit`.
-        sample_weight : None
-            There for scikit-learn's sake: the metrics are not weighted.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: a weight of k is k equal rows.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
 
@@ -435,39 +441,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         float
             The score.
         """
-        self._check_scorable(sample_weight, tasks)
+        self._check_scorable(tasks)
         scorer = get_scoring(self.scoring, Log(), self._kind)
         if not isinstance(scorer, TaskScorer):
-            return float(scorer(self, X, y))
-        return scorer(self._columns(X, y, tasks, answers=scorer.metric.judges_answers))
-
-
-def _alone(trained: list[_Trained], judge: Judge, executor: Executor | None) -> list[float]:
-    """Return the score of each learner by itself."""
-
-    def score(one: _Trained) -> float:
-        held = one.held
-        alone = held.with_scores(combine([held]).log_odds([held.scores], held.targets.task))
-        return judge.score(alone, judge.cuts(alone))
-
-    return list(map(score, trained) if executor is None else executor.map(score, trained))
-
-
-def _usable_only(scores: Float, fold: Fold, targets: Targets) -> Float:
-    """Return a fold's scores, NaN for tasks that have one class only in its training part."""
-    usable = np.isin(np.arange(len(targets.names)), fold.usable)
-    if targets.task is not None:
-        return np.where(usable[targets.task[fold.test]], scores, np.nan)
-    return np.where(usable, scores, np.nan)
-
-
-def _without_nan(X: Any) -> Any:
-    """Return X with zeros for NaN, to order rows by; as it is where there are none."""
-    values = X.data if sp.issparse(X) else X
-    if not np.isnan(values).any():
-        return X
-    if sp.issparse(X):
-        X = X.copy()
-        X.data = np.nan_to_num(X.data)
-        return X
-    return np.nan_to_num(X)
+            return float(scorer(self, X, y, **given_weights(scorer, sample_weight)))
+        columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
+        return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))

@@ -84,7 +84,9 @@ def gain_of(learner: Learner, X: Any, targets: Targets, fold: Fold, others: Sequ
     tasks = _some_tasks(targets.part(fold.train), fold)
     if len(tasks) == 0:
         return Gain(0.0, 0.0, 0.0)
-    some = replace(targets, kind="multilabel", classes=tasks, names=targets.names[tasks], Y=targets.Y[:, tasks])
+    weights = None if targets.weights is None else targets.weights[:, tasks]
+    names = targets.names[tasks]
+    some = replace(targets, kind="multilabel", classes=tasks, names=names, Y=targets.Y[:, tasks], weights=weights)
     n = len(fold.test)
 
     def held(scores: Any) -> HeldOut:
@@ -92,6 +94,7 @@ def gain_of(learner: Learner, X: Any, targets: Targets, fold: Fold, others: Sequ
 
     before = [held(other.scores[:n][:, tasks]) for other in others]
     after = [*before, held(learner.held_out_scores(X, some, [(fold.train, fold.test)])[0])]
+    before, after = ([one.weighed() for one in helds] for helds in (before, after))
     gain = _losses(before) - _losses(after)
     error = gain.std() / np.sqrt(max(len(gain), 1))
     return Gain(float(gain.mean()), float(error), _constant_loss(before[0]))

@@ -52,8 +52,9 @@ def aligned(
         coef[fold.usable], intercept[fold.usable] = W, b
         rows = held.fold == k
         task = None if targets.task is None else targets.task[fold.train]
-        here = _moments(_scores(X, targets, coef, intercept)[fold.train], task, len(targets.names))
-        there = _moments(wanted[fold.train], task, len(targets.names))
+        each = np.ones(len(fold.train)) if targets.row_weight is None else targets.row_weight[fold.train]
+        here = _moments(_scores(X, targets, coef, intercept)[fold.train], each, task, len(targets.names))
+        there = _moments(wanted[fold.train], each, task, len(targets.names))
         known = (here[1] > 0.0) & (there[1] > 0.0)
         slope = np.where(known, there[1] / np.where(known, here[1], 1.0), 1.0)
         shift = np.where(known, there[0] - slope * here[0], 0.0)
@@ -70,10 +71,12 @@ def _scores(X: Any, targets: Targets, coef: Float, intercept: Float) -> Float:
     return np.asarray(X @ coef.T + intercept + offset, dtype=np.float64)
 
 
-def _moments(scores: Float, task: npt.NDArray[np.int64] | None, m: int) -> tuple[Float, Float]:
-    """Return mean and spread of each task's scores."""
+def _moments(scores: Float, weights: Float, task: npt.NDArray[np.int64] | None, m: int) -> tuple[Float, Float]:
+    """Return mean and spread of each task's scores, each row counting what it weighs."""
     if task is None:
-        return scores.mean(axis=0), scores.std(axis=0)
-    count = np.maximum(np.bincount(task, minlength=m), 1)
-    mean = np.bincount(task, scores, m) / count
-    return mean, np.sqrt(np.bincount(task, (scores - mean[task]) ** 2, m) / count)
+        mean = np.average(scores, axis=0, weights=weights)
+        return mean, np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weights))
+    mass = np.bincount(task, weights, m)
+    mass[mass == 0.0] = 1.0
+    mean = np.bincount(task, weights * scores, m) / mass
+    return mean, np.sqrt(np.bincount(task, weights * (scores - mean[task]) ** 2, m) / mass)

@@ -19,6 +19,7 @@ from smtl.estimators.scoring import Column, TaskScorer, as_answers
 from smtl.estimators.targets import Kind, read_labels, read_targets, task_numbers
 from smtl.estimators.weights import read_sample_weight
 from smtl.metrics import Metric, get_metric
+from smtl.notebook import ShowsFit
 
 __all__ = ["LinearTasksClassifier", "TasksClassifier"]
 
@@ -37,7 +38,7 @@ def _few(classes: npt.NDArray[Any]) -> str:
     return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
 
 
-class TasksClassifier(ClassifierMixin, BaseEstimator):
+class TasksClassifier(ShowsFit, ClassifierMixin, BaseEstimator):
     """The part of an estimator that needs nothing but a score for each row and task.
 
     A subclass has `decision_function`: above zero answers yes.
@@ -207,14 +208,12 @@ class TasksClassifier(ClassifierMixin, BaseEstimator):
         float
             The mean over the tasks that have both classes in ``y``; NaN if none has.
         """
-        self._check_scorable(None, tasks)
+        self._check_scorable(tasks)
         scorer = TaskScorer(self._metric())
         columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
         return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))
 
-    def _check_scorable(self, sample_weight: Any, tasks: Any) -> None:
-        if sample_weight is not None:
-            raise ValueError(f"sample_weight must be None: {type(self).__name__} scores rows that all count the same.")
+    def _check_scorable(self, tasks: Any) -> None:
         check_is_fitted(self)
         if self._kind == "tasks" and tasks is None:
             raise ValueError("tasks must be given to score a model that was fitted with tasks, got None instead.")

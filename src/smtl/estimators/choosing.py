@@ -13,11 +13,10 @@ import numpy as np
 from smtl.estimators.points import Point
 from smtl.estimators.racing import METRICS, PENALTIES
 from smtl.estimators.rules import CutRule
-from smtl.estimators.scoring import TaskScorer, get_scoring, judges_answers
+from smtl.estimators.scoring import TaskScorer, get_scoring, given_weights, judges_answers
 from smtl.estimators.targets import Kind, Targets
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
 from smtl.metrics import AUC, Metric, get_metric
-from smtl.metrics.weighting import knows_weights
 from smtl.penalties import get_penalty
 
 __all__ = ["Candidate", "Choice"]
@@ -38,8 +37,6 @@ class Choice:
         What it is chosen for.
     threshold, threshold_metric
         How cuts are chosen, and what for.
-    whole
-        Whether all weights are whole numbers, which some metrics need.
 
     Examples
     --------
@@ -56,7 +53,6 @@ class Choice:
     scoring: Any
     threshold: str | float | CutRule
     threshold_metric: str | Metric | None
-    whole: bool = True
 
     @property
     def racing(self) -> bool:
@@ -68,7 +64,7 @@ class Choice:
         """The metrics."""
         if not _is_auto(self.metric):
             return _as_list(self.metric)
-        return [name for name in METRICS if self.whole or knows_weights(get_metric(name), "planes")]
+        return list(METRICS)
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -126,11 +122,8 @@ class Choice:
                     "scored, got one instead: it would be scored with thresholds that its own labels have chosen. Give "
                     "threshold=0.0, more splits, or a scoring of the order alone, such as 'auc'."
                 )
-            if not isinstance(scorer, TaskScorer) and targets.row_weight is not None:
-                raise ValueError(
-                    "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where rows have "
-                    f"weights, got {self.scoring!r} instead: no weights are passed on to scikit-learn's scorers."
-                )
+            if not isinstance(scorer, TaskScorer):
+                given_weights(scorer, targets.row_weight)
             if not isinstance(scorer, TaskScorer) and targets.offset is not None:
                 raise ValueError(
                     "scoring must be None, one of smtl's metrics, 'f1_macro', 'f1_micro' or 'roc_auc' where an offset "

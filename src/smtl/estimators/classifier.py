@@ -31,7 +31,7 @@ from smtl.estimators.rules import CutRule, cut_by
 from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
-from smtl.estimators.weights import check_unweighted, read_sample_weight, weigh, without_zeros
+from smtl.estimators.weights import read_sample_weight, weigh, without_zeros
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Start, check_stopping, solve
@@ -252,9 +252,9 @@ class SMTLClassifier(CorrectingTasksClassifier):
             groups together. For metrics of the order, such as ``"ap"``, ``"ndcg"`` and ``"auc"``; for others
             ``fit_intercept`` must be False, since an intercept would have to suit all groups at once.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts: a weight of k is k equal rows, one of 0 is no row. Weights that are no whole numbers
-            are allowed where the metric is ``"log"``, ``"error"`` or ``"auc"``; cuts are then chosen on held-out rows
-            drawn in proportion to them.
+            What each row counts: a weight of k is k equal rows, one of 0 is no row. Of weights that are no whole
+            numbers cuts are chosen on held-out rows in copies in proportion to them. A metric of one's own that does
+            not know weights takes whole numbers only.
 
         Returns
         -------
@@ -266,13 +266,14 @@ class SMTLClassifier(CorrectingTasksClassifier):
         X, targets = checked_data(self, X, y, tasks, offset)
         weights = read_sample_weight(sample_weight, X)
         if groups is not None:
-            check_unweighted(weights, self.class_weight)
             targets.group = group_numbers(groups, X.shape[0], 1)
             check_groups(formula.metric, formula.with_intercept)
         X, targets, weights = without_zeros(X, targets, weights)
         weigh(targets, weights, self.class_weight, self.task_weight)
         check_tasks(formula.metric, targets)
         cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
+        if isinstance(cutting, CutRule):
+            cutting.check_weights(targets.row_weight)
         start: Start | None = getattr(self, "_start", None) if self.warm_start else None
         with threads(self.n_jobs) as threading:
             solving = Solving(self.solver, self.tol, self.max_iter, self.verbose)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from smtl.estimators.fitting import LinearModel
 from smtl.estimators.held_out import HeldOut
 from smtl.estimators.isotonic import Steps
 from smtl.estimators.rules import CutRule, parse_rule, row_rule
-from smtl.estimators.scoring import TaskScorer
+from smtl.estimators.scoring import TaskScorer, given_weights, judges_answers
 from smtl.estimators.targets import Targets, read_offset
 from smtl.estimators.thresholds import Cuts
-from smtl.estimators.weights import check_unweighted, read_sample_weight
+from smtl.estimators.weights import read_sample_weight
 
 __all__ = ["CorrectingTasksClassifier"]
 
@@ -157,7 +158,7 @@ class CorrectingTasksClassifier(LinearTasksClassifier):
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, offset: Any = None, groups: Any = None
     ) -> float:
-        """Return the trained metric, averaged over the tasks.
+        """Return the trained metric, averaged over the tasks, or what `scoring` says where the estimator has it.
 
         Not accuracy: what `GridSearchCV` chooses by default is then what the model is trained for.
 
@@ -168,7 +169,7 @@ class CorrectingTasksClassifier(LinearTasksClassifier):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels in the form they had in `fit`; NaN entries are left out.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts: a weight of k is k equal rows; not with groups.
+            What each row counts: a weight of k is k equal rows.
         groups : array-like of shape (n_samples,), optional
             The group of each row, for a model that was trained within groups: a task's score is then the mean over its
             groups that have both classes.
@@ -178,14 +179,23 @@ class CorrectingTasksClassifier(LinearTasksClassifier):
         float
             The mean over the tasks that have both classes in ``y``; NaN if none has.
         """
-        self._check_scorable(None, tasks)
+        self._check_scorable(tasks)
         self._check_groups(groups)
-        weights = read_sample_weight(sample_weight, X)
-        if groups is not None:
-            check_unweighted(weights)
-        scorer = TaskScorer(self._metric())
-        columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers, groups=groups, offset=offset)
-        return scorer(columns, self._weights_of(columns, weights, tasks))
+        scorer = self._scorer()
+        if not isinstance(scorer, TaskScorer):
+            return float(scorer(self, X, y, **given_weights(scorer, sample_weight)))
+        answers = judges_answers(scorer)
+        within = self._groups_to_score(groups, answers=answers)
+        columns = self._columns(X, y, tasks, answers=answers, groups=within, offset=offset)
+        return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))
+
+    def _scorer(self) -> TaskScorer | Callable[..., float]:
+        """Return what `score` says."""
+        return TaskScorer(self._metric())
+
+    def _groups_to_score(self, groups: Any, *, answers: bool) -> Any:
+        """Return the groups within which a score of answers, or of the order, is taken; None for all rows together."""
+        return groups
 
     def _check_groups(self, groups: Any) -> None:
         """Raise where the groups are missing within which the model was trained."""

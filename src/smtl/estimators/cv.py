@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from numbers import Integral
@@ -36,12 +36,12 @@ from smtl.estimators.folds import rare_tasks
 from smtl.estimators.points import Point, choose, report_an_open_end
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
 from smtl.estimators.rules import CutRule, cut_by
-from smtl.estimators.scoring import TaskScorer, judges_answers
+from smtl.estimators.scoring import TaskScorer
 from smtl.estimators.search import Data
 from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import choose_cuts
-from smtl.estimators.weights import check_unweighted, read_sample_weight, weighed_splits
+from smtl.estimators.weights import read_sample_weight, weighed_splits
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import check_stopping
@@ -113,6 +113,9 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         for each C; the gaps they reached are in `cv_results_`.
     n_jobs : int, default=None
         Threads for folds side by side, and for the tasks of the final model. The result is the same for any number.
+    class_weight : "balanced", dict, list of dict or None, default=None
+        What the labels of each class count; see `SMTLClassifier`. Of one answer a row it is a weight of the row, in
+        scores and cuts as well. Of several labels a row it counts in training only.
     task_weight : array-like of shape (n_tasks,), dict or None, default=None
         What the loss of each task is multiplied by, in order or by the task's name. Scores are not weighted by it.
     random_state : int, RandomState instance or None, default=None
@@ -214,6 +217,7 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         tol: float = 1e-3,
         max_iter: int = 5000,
         n_jobs: int | None = None,
+        class_weight: Any = None,
         task_weight: Any = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -236,6 +240,7 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.class_weight = class_weight
         self.task_weight = task_weight
         self.random_state = random_state
         self.verbose = verbose
@@ -243,8 +248,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
     def _metric(self) -> Metric:
         return get_metric(getattr(self, "metric_", self._choice().metrics[0]))
 
-    def _choice(self, *, whole: bool = True) -> Choice:
-        return Choice(self.metric, self.penalty, self.ridge, self.scoring, self.threshold, self.threshold_metric, whole)
+    def _choice(self) -> Choice:
+        return Choice(self.metric, self.penalty, self.ridge, self.scoring, self.threshold, self.threshold_metric)
 
     @all_or_nothing
     @with_callbacks
@@ -274,7 +279,7 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
             Scores to start from; see `SMTLClassifier.fit`.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts, in training, in the scores of the held-out parts and in the choice of cuts; see
-            `SMTLClassifier.fit`. Of weights that are no whole numbers, ``metric="auto"`` tries log and AUC.
+            `SMTLClassifier.fit`.
 
         Returns
         -------
@@ -286,10 +291,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         if self.within_groups:
             targets.group = group_numbers(groups, X.shape[0], 1)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        weights = read_sample_weight(sample_weight, X)
-        if targets.group is not None:
-            check_unweighted(weights)
-        X, y, targets, splits = weighed_splits(self, X, y, targets, groups, weights, rng)
+        weighing = read_sample_weight(sample_weight, X), self.class_weight, self.task_weight
+        X, y, targets, splits = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
         with threads(self.n_jobs) as threading:
             return self._choose(Data(X, y, targets, splits), threading)
 
@@ -297,8 +300,9 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         """Choose all that is to be chosen, and fit the model."""
         X, targets, splits = data.X, data.targets, data.splits
         cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
-        whole = targets.weights is None or bool(np.all(targets.weights % 1.0 == 0.0))
-        choice = replace(self._choice(), threshold=cutting, whole=whole)
+        if isinstance(cutting, CutRule):
+            cutting.check_weights(targets.row_weight)
+        choice = replace(self._choice(), threshold=cutting)
         candidates = Candidates(choice, self.Cs, self.selection, bool(self.fit_intercept), self._solving())
         choice.check_scoring(targets, len(splits))
         self._report_rare_tasks(targets, len(splits))
@@ -310,8 +314,8 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         if not np.isfinite(chosen.mean) and len(targets.learnable()):
             raise ValueError(
                 "No fold could be scored: none has a task with both classes in its test part and its training "
-                "part. Use fewer folds, folds that are stratified or shuffled, or another scoring; got "
-                f"cv={self.cv!r}."
+                "part. Use fewer folds, folds that are stratified or shuffled, another scoring, or weights that are "
+                f"not so far apart that next to nothing is left of a class; got cv={self.cv!r}."
             )
         formula = candidates.formula(chosen.candidate)
         chosen.cuts = choice.final_cuts(chosen, formula.metric, targets.kind)
@@ -429,43 +433,11 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
         self.refit_time_ = time.perf_counter() - started
         return model
 
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, offset: Any = None, groups: Any = None
-    ) -> float:
-        """Return what `scoring` says of the model: by default the trained metric, averaged over the tasks.
+    def _scorer(self) -> TaskScorer | Callable[..., float]:
+        return self._choice().scorer(self._metric(), self._kind)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels in the form they had in `fit`.
-        sample_weight : array-like of shape (n_samples,), optional
-            What each row counts.
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row, for a model fitted with ``tasks``.
-        offset : array-like of shape (n_samples,) or (n_samples, n_tasks), optional
-            Scores to start from, for a model fitted with them.
-        groups : array-like of shape (n_samples,), optional
-            The group of each row, for a model with ``within_groups``: scores of the order are means over them.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        self._check_scorable(None, tasks)
-        self._check_groups(groups)
-        scorer = self._choice().scorer(self._metric(), self._kind)
-        if not isinstance(scorer, TaskScorer):
-            return float(scorer(self, X, y, **({} if sample_weight is None else {"sample_weight": sample_weight})))
-        answers = judges_answers(scorer)
-        within = groups if self._has_groups and not answers else None
-        weights = read_sample_weight(sample_weight, X)
-        if within is not None:
-            check_unweighted(weights)
-        columns = self._columns(X, y, tasks, answers=answers, groups=within, offset=offset)
-        return scorer(columns, self._weights_of(columns, weights, tasks))
+    def _groups_to_score(self, groups: Any, *, answers: bool) -> Any:
+        return groups if self._has_groups and not answers else None
 
 
 def _learnable(targets: Targets) -> npt.NDArray[np.bool_]:

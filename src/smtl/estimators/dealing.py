@@ -107,7 +107,8 @@ def deal_groups(targets: Targets, groups: Rows, shares: Float, rng: np.random.Ra
         signs = np.where(targets.task[:, None] == np.arange(m), targets.Y[:, None], 0)
     columns = [signs > 0, signs < 0, np.ones((len(groups), 1), dtype=bool)]
     classes = np.hstack(columns)
-    counts = np.array([np.bincount(groups, column, n_groups) for column in classes.T]).T
+    each = 1.0 if targets.row_weight is None else targets.row_weight
+    counts = np.array([np.bincount(groups, each * column, n_groups) for column in classes.T]).T
     counts = np.ascontiguousarray(counts[:, counts.any(axis=0)])
     size = (counts / np.sqrt(counts.sum(axis=0))).sum(axis=1)
     mixed = rng.permutation(n_groups)

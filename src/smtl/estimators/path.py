@@ -16,7 +16,9 @@ from smtl.estimators.fitting import Formula, natural_C, problem_of
 from smtl.estimators.progress import Progress
 from smtl.estimators.targets import read_targets
 from smtl.estimators.threads import threads
+from smtl.estimators.weights import read_sample_weight, weigh, without_zeros
 from smtl.metrics import Metric, get_metric
+from smtl.notebook import html_table
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import check_stopping, grid_of_Cs, solve_path
 
@@ -59,6 +61,12 @@ class SMTLPath(NamedTuple):
     gaps: Float
     n_iters: npt.NDArray[np.int64]
 
+    def _repr_html_(self) -> str:
+        features = np.any(self.coefs != 0.0, axis=1).sum(axis=1)
+        names = ("C", "features used", "objective", "gap", "iterations")
+        columns = (self.Cs, features, self.objectives, self.gaps, self.n_iters)
+        return html_table(names, list(zip(*columns, strict=True)))
+
 
 def smtl_path(
     X: Any,
@@ -74,6 +82,9 @@ def smtl_path(
     tol: float = 1e-3,
     max_iter: int = 5000,
     n_jobs: int | None = None,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    task_weight: Any = None,
     verbose: int = 0,
 ) -> SMTLPath:
     r"""Fit a model for each of many values of C, each started from the one before.
@@ -99,6 +110,10 @@ def smtl_path(
         The most iterations for each C. It warns if they do not suffice.
     n_jobs : int, default=None
         Threads to spread the tasks over.
+    sample_weight : array-like of shape (n_samples,), optional
+        What each row counts: a weight of k is k equal rows, one of 0 is no row.
+    class_weight, task_weight
+        As in `SMTLClassifier`.
     verbose : int, default=0
         Whether to show a progress bar.
 
@@ -129,6 +144,8 @@ def smtl_path(
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_min_samples=2)
     check_scale(X)
     targets = read_targets(X, Y, tasks)
+    X, targets, weights = without_zeros(X, targets, read_sample_weight(sample_weight, X))
+    weigh(targets, weights, class_weight, task_weight)
     check_stopping(tol, max_iter)
     fitted = targets.learnable()
     if len(fitted) == 0:

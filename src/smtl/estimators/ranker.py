@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,8 +19,12 @@ from smtl.estimators.classifier import SMTLClassifier
 from smtl.estimators.dealing import group_numbers
 from smtl.estimators.fitting import AUTO, natural_C
 from smtl.estimators.threads import threads
+from smtl.estimators.weights import read_sample_weight
 from smtl.groups import Groups, graded_groups, groups_of_tasks, rows_of_groups
 from smtl.metrics import NDCG, Metric, get_metric
+from smtl.metrics.discounting import graded_ndcg
+from smtl.metrics.weighting import weighted_score
+from smtl.notebook import ShowsFit
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Problem, solve
 from smtl.tasks import SharedRows
@@ -33,7 +38,7 @@ GAINS = {"exponential": lambda grade: 2.0**grade - 1.0, "linear": lambda grade: 
 MOST = 30  # the highest grade: beyond it, the gains of lower ones are lost to rounding
 
 
-class SMTLRanker(BaseEstimator):
+class SMTLRanker(ShowsFit, BaseEstimator):
     r"""A linear score, trained on how well it orders the rows of each query.
 
     .. math:: \min_w \; \Omega(w) + \frac{C}{K} \sum_{k=1}^{K} G(X_k w)
@@ -139,7 +144,7 @@ class SMTLRanker(BaseEstimator):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, groups: Any = None) -> SMTLRanker:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> SMTLRanker:
         """Fit the model.
 
         Parameters
@@ -150,6 +155,9 @@ class SMTLRanker(BaseEstimator):
             Grades of relevance: 0 for none, and whole numbers from 1 on, or yes and no as 1 and 0.
         groups : array-like of shape (n_samples,), optional
             The query of each row; by default all rows are of one.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts in its query: a weight of k is k equal rows, one of 0 is no row. Queries count the
+            same.
 
         Returns
         -------
@@ -164,7 +172,16 @@ class SMTLRanker(BaseEstimator):
         check_scale(X)
         grades = read_grades(y)
         check_consistent_length(X, grades)
-        found = self._groups(metric, grades, _group_numbers(groups, X.shape[0]))
+        weights, group = read_sample_weight(sample_weight, X), _group_numbers(groups, X.shape[0])
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, grades, group, weights = (
+                (X.tocsr() if sp.issparse(X) else X)[kept],
+                grades[kept],
+                group[kept],
+                weights[kept],
+            )
+        found = self._groups(metric, grades, group, weights)
         self.n_groups_, self.n_groups_left_out_ = int(found.n_used[0]), int(found.n_left_out[0])
         self._report()
         self.coef_ = np.zeros(X.shape[1], dtype=X.dtype)
@@ -173,7 +190,7 @@ class SMTLRanker(BaseEstimator):
         if self.n_groups_:
             for n_pos, n_neg in found.sizes():
                 metric.check_task(n_pos, n_neg)
-            self._solve(X, found, metric, penalty)
+            self._solve(X, weights, found, metric, penalty)
         return self
 
     def _metric(self) -> Metric:
@@ -186,10 +203,10 @@ class SMTLRanker(BaseEstimator):
             )
         return metric
 
-    def _groups(self, metric: Metric, grades: Numbers, group: Numbers) -> Groups:
+    def _groups(self, metric: Metric, grades: Numbers, group: Numbers, weights: Float | None) -> Groups:
         """Return the groups that the loss is a mean of."""
         if type(metric) is NDCG:
-            return graded_groups(grades, group, self._gains(int(grades.max())))
+            return graded_groups(grades, group, self._gains(int(grades.max())), weights)
         return groups_of_tasks(self._signs(grades), np.array([0, len(grades)]), group)
 
     def _gains(self, most: int) -> Float:
@@ -216,10 +233,10 @@ class SMTLRanker(BaseEstimator):
                 "relevance only: they say nothing of the order, and are left out."
             )
 
-    def _solve(self, X: Any, groups: Groups, metric: Metric, penalty: Penalty) -> None:
+    def _solve(self, X: Any, weights: Float | None, groups: Groups, metric: Metric, penalty: Penalty) -> None:
         """Solve the problem, and set the weights and what the certificate says."""
         tasks = SharedRows(X, np.zeros((X.shape[0], 1), dtype=np.int8))
-        tasks.groups = groups
+        tasks.groups, tasks.weights = groups, weights
         with threads(None):
             problem = Problem(tasks, metric, penalty)
             self.C_ = AUTO * natural_C(problem, X) if isinstance(self.C, str) else float(self.C)
@@ -246,7 +263,7 @@ class SMTLRanker(BaseEstimator):
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
         return np.asarray(X @ self.coef_)
 
-    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of the metric over the queries.
 
         Parameters
@@ -257,6 +274,8 @@ class SMTLRanker(BaseEstimator):
             Grades of relevance.
         groups : array-like of shape (n_samples,), optional
             The query of each row; by default all rows are of one.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts in its query.
 
         Returns
         -------
@@ -266,17 +285,21 @@ class SMTLRanker(BaseEstimator):
         """
         scores, metric, grades = self.predict(X), self._metric(), read_grades(y)
         check_consistent_length(scores, grades)
-        group = _group_numbers(groups, len(grades))
+        group, weights = _group_numbers(groups, len(grades)), read_sample_weight(sample_weight, X)
+        known = np.arange(len(grades)) if weights is None else np.flatnonzero(weights)
+        parts = [known[rows] for rows in rows_of_groups(group[known])]
+        each = [None if weights is None else weights[rows] for rows in parts]
         if type(metric) is NDCG:
-            from sklearn.metrics import ndcg_score
-
             gains = self._gains(int(grades.max()))[grades]
-            different = [rows for rows in rows_of_groups(group) if np.ptp(gains[rows]) > 0]
-            values = [ndcg_score([gains[rows]], [scores[rows]]) for rows in different]
+            judged = [graded_ndcg(gains[rows], scores[rows], w) for rows, w in zip(parts, each, strict=True)]
+            values = [value for value, rows in zip(judged, parts, strict=True) if np.ptp(gains[rows]) > 0]
         else:
             signs = self._signs(grades)
-            different = [rows for rows in rows_of_groups(group) if np.ptp(signs[rows]) > 0]
-            values = [metric.score(signs[rows], scores[rows]) for rows in different]
+            values = [
+                weighted_score(metric, signs[rows], scores[rows], w)
+                for rows, w in zip(parts, each, strict=True)
+                if np.ptp(signs[rows]) > 0
+            ]
         return float(np.mean(values)) if values else float("nan")
 
 

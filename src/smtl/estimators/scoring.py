@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -24,6 +25,7 @@ __all__ = [
     "columns_of_fold",
     "fold_scores",
     "get_scoring",
+    "given_weights",
     "judges_answers",
 ]
 
@@ -65,7 +67,7 @@ class TaskScorer:
             Labels (0: not labelled) and scores of each task; rows whose score is NaN are left out. With groups, a
             task's score is the mean over those that have both classes.
         weights : list of ndarray, optional
-            What each row of each task counts; not with groups.
+            What each row of each task counts.
 
         Returns
         -------
@@ -73,32 +75,35 @@ class TaskScorer:
             The mean over the tasks that have both classes, or the score of all rows taken together; NaN where neither
             is defined.
         """
-        known = []
+        known: list[tuple[Any, ...]] = []
         for i, (y, s, *group) in enumerate(columns):
             rows = (y != 0) & ~np.isnan(s)
+            each = None
             if weights is not None:
                 rows &= weights[i] > 0
+                each = weights[i][rows]
             if rows.any():
-                each = group if weights is None else [weights[i]]
-                known.append((y[rows], s[rows], *(values[rows] for values in each)))
-        width = 2 if weights is None else 3
+                known.append((y[rows], s[rows], each, *(numbers[rows] for numbers in group)))
         if self.pooled and known:
-            known = [tuple(np.concatenate(parts) for parts in zip(*(column[:width] for column in known), strict=True))]
-        if weights is not None:
-            return _mean_of_known([self._weighted(*column) for column in known])
+            parts = [[column[part] for column in known] for part in range(2 if weights is None else 3)]
+            known = [tuple([*map(np.concatenate, parts), None][:3])]
         return _mean_of_known([self._of_task(*column) for column in known])
 
-    def _weighted(self, y: npt.NDArray[np.int8], s: npt.NDArray[Any], weights: Float) -> float:
-        """Return the score of one task whose rows have weights; NaN where it has one class only."""
-        return weighted_score(self.metric, y, s, weights) if (y > 0).any() and (y < 0).any() else float("nan")
-
     def _of_task(
-        self, y: npt.NDArray[np.int8], s: npt.NDArray[Any], group: npt.NDArray[np.int64] | None = None
+        self,
+        y: npt.NDArray[np.int8],
+        s: npt.NDArray[Any],
+        weights: Float | None,
+        group: npt.NDArray[np.int64] | None = None,
     ) -> float:
         """Return the score of one task, or the mean over its groups; NaN where none has both classes."""
         if group is not None:
-            return _mean_of_known([self._of_task(y[rows], s[rows]) for rows in rows_of_groups(group)])
-        return self.metric.score(y, s) if (y > 0).any() and (y < 0).any() else float("nan")
+            parts = rows_of_groups(group)
+            return _mean_of_known(
+                [self._of_task(y[rows], s[rows], None if weights is None else weights[rows]) for rows in parts]
+            )
+        both = (y > 0).any() and (y < 0).any()
+        return weighted_score(self.metric, y, s, weights) if both else float("nan")
 
 
 def _mean_of_known(values: list[float]) -> float:
@@ -320,6 +325,42 @@ def _usual(name: str) -> str:
     }
     known = ("f1_macro", "f1_micro", "roc_auc", "average_precision", *metric_names())
     return usual.get(words, words if words in known else name)
+
+
+def given_weights(scorer: Callable[..., float], weights: Any) -> dict[str, Any]:
+    """Return the keywords with which a scorer is told of weights of rows, or raise where it knows none.
+
+    Parameters
+    ----------
+    scorer : callable
+        A scorer of scikit-learn's, or one of the user's.
+    weights : array-like or None
+        What each row counts.
+
+    Returns
+    -------
+    dict
+        Empty where all rows count the same.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> given_weights(get_scorer("accuracy"), [1.0, 2.0])
+    {'sample_weight': [1.0, 2.0]}
+    >>> given_weights(lambda model, X, y: 0.5, [1.0, 2.0])
+    Traceback (most recent call last):
+    ValueError: scoring must take sample_weight where rows have weights, ...
+    """
+    if weights is None:
+        return {}
+    asked = getattr(scorer, "_score_func", scorer)  # of scikit-learn's scorers, the metric
+    parameters = inspect.signature(asked).parameters.values()
+    if not any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters):
+        raise ValueError(
+            f"scoring must take sample_weight where rows have weights, got {scorer!r} instead; one of smtl's metrics, "
+            "'f1_macro', 'f1_micro' or 'roc_auc' does."
+        )
+    return {"sample_weight": weights}
 
 
 def judges_answers(scorer: TaskScorer | Callable[..., float]) -> bool:

@@ -17,7 +17,7 @@ from smtl.estimators.fold_model import FoldModel
 from smtl.estimators.held_out import Fold, HeldOut, fold_problems, scores_of
 from smtl.estimators.points import Point
 from smtl.estimators.rules import CutRule
-from smtl.estimators.scoring import TaskScorer, columns_of_fold, judges_answers
+from smtl.estimators.scoring import TaskScorer, columns_of_fold, given_weights, judges_answers
 from smtl.estimators.targets import Targets
 from smtl.estimators.thresholds import Cuts, Judge, choose_cuts
 from smtl.metrics import Metric
@@ -271,10 +271,11 @@ def _judge(
     def judge(k: int, cut: Float) -> float:
         targets = data.targets
         X, y, places = data.test_part(k)
+        weights = None if targets.row_weight is None else targets.row_weight[folds[k].test[places]]
         coef, b, modelled = _mean_model(targets, [folds[k]], [models[k]], data.X.shape[1])
         known = np.where(modelled, scores[k][places], b)
         model = FoldModel(metric, targets, (coef, b), np.where(modelled, cut, 0.0), (X, known))
-        return float(scorer(model, X, y))
+        return float(scorer(model, X, y, **given_weights(scorer, weights)))
 
     return judge
 

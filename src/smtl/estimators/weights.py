@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from smtl.estimators.folds import make_folds
 from smtl.estimators.targets import Targets
 
-__all__ = ["check_unweighted", "in_copies", "read_sample_weight", "weigh", "weighed_splits", "without_zeros"]
+__all__ = ["in_copies", "read_sample_weight", "weigh", "weighed_splits", "without_zeros"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -111,18 +111,22 @@ def weigh(targets: Targets, weights: Float | None, class_weight: Any = None, tas
 
 
 def weighed_splits(
-    estimator: Any, X: Any, y: Any, targets: Targets, groups: Any, weights: Float | None, rng: np.random.RandomState
+    cv: Any,
+    data: tuple[Any, Any, Targets],
+    groups: Any,
+    weighing: tuple[Float | None, Any, Any],
+    rng: np.random.RandomState,
 ) -> tuple[Any, Any, Targets, list[tuple[Rows, Rows]]]:
     """Return data with their weights, without rows of weight zero, and the splits of what is left.
 
     Parameters
     ----------
-    estimator : estimator
-        With ``cv`` and ``task_weight``.
-    X, y, targets, groups
+    cv, groups
         As in `smtl.estimators.folds.make_folds`.
-    weights : ndarray of shape (n_samples,) or None
-        What each row counts.
+    data : (X, y, targets)
+        As there.
+    weighing : (weights, class_weight, task_weight)
+        As in `weigh`.
     rng : RandomState
         For the folds.
 
@@ -131,31 +135,18 @@ def weighed_splits(
     X, y, targets, splits
         Splits of the user's own keep their rows but for those of weight zero.
     """
+    (X, y, targets), (weights, *others) = data, weighing
     kept = np.arange(len(targets.Y)) if weights is None else np.flatnonzero(weights)
-    own_splits = not (estimator.cv is None or isinstance(estimator.cv, Integral))
-    splits = make_folds(estimator.cv, X, y, targets, rng, groups) if own_splits else []
+    own_splits = not (cv is None or isinstance(cv, Integral))
+    splits = make_folds(cv, X, y, targets, rng, groups) if own_splits else []
     if len(kept) < len(targets.Y):
         y = _safe_indexing(y, kept)
         groups = None if groups is None else _safe_indexing(groups, kept)
         of_kept = [(np.isin(kept, train), np.isin(kept, test)) for train, test in splits]
         splits = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in of_kept]
     X, targets, weights = without_zeros(X, targets, weights)
-    weigh(targets, weights, None, estimator.task_weight)
-    return X, y, targets, splits if own_splits else make_folds(estimator.cv, X, y, targets, rng, groups)
-
-
-def check_unweighted(weights: Float | None, class_weight: Any = None) -> None:
-    """Raise where rows have weights: tasks that are judged within groups have none.
-
-    Parameters
-    ----------
-    weights : ndarray or None
-        Weights of rows.
-    class_weight : object
-        Weights of classes.
-    """
-    if weights is not None or class_weight is not None:
-        raise ValueError("sample_weight and class_weight must be None where groups are given, got weights instead.")
+    weigh(targets, weights, *others)
+    return X, y, targets, splits if own_splits else make_folds(cv, X, y, targets, rng, groups)
 
 
 def in_copies(weights: Float) -> Rows:

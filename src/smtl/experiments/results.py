@@ -15,6 +15,7 @@ import numpy.typing as npt
 from smtl.experiments.methods import method_names
 from smtl.experiments.protocol import MEASURES
 from smtl.experiments.statistics import Paired, Ranks, holm, mean_ranks, paired_tests
+from smtl.formulas import as_text
 
 __all__ = ["Results", "Tested", "rows_as_csv", "sign_of"]
 
@@ -46,7 +47,7 @@ def rows_as_csv(rows: Iterable[dict[str, Any]]) -> str:
     writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: json.dumps(v) if isinstance(v, list | dict) else v for key, v in row.items()})
+        writer.writerow({key: json.dumps(v) if isinstance(v, list | dict) else as_text(v) for key, v in row.items()})
     return out.getvalue().rstrip("\n")
 
 

@@ -52,7 +52,7 @@ class Run(NamedTuple):
 
 
 class StudyError(ValueError):
-    """The store belongs to a study with other settings, or on other data.
+    """The store belongs to a study with other settings, or on other data, or the file is no store.
 
     Examples
     --------
@@ -92,12 +92,13 @@ class Store:
         self._base = sqlite3.connect(self.path, timeout=SILENCE, isolation_level=None, check_same_thread=False)
         try:
             self._base.executescript(_SCHEMA)
-        except sqlite3.OperationalError:  # a full disk, or the like
-            self._base.close()
-            raise
         except sqlite3.DatabaseError as error:
             self._base.close()
-            raise ValueError(f"{self.path} must be a store of runs, got another file instead ({error}).") from error
+            if (
+                getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_NOTADB
+            ):  # a full disk, one that cannot be read, or the like
+                raise
+            raise StudyError(f"{self.path} must be a store of runs, got another file instead ({error}).") from error
         if settings is not None:
             try:
                 self._settle(settings)

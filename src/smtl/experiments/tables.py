@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from smtl.formulas import as_text
+
 __all__ = ["NOTHING", "Cell", "Column", "Row", "Table", "number", "p_value", "percent", "seconds"]
 
 # Where there is no figure.
@@ -158,7 +160,7 @@ class Table:
             heads += [column.key, f"{column.key}_std"] if column.spread else [column.key]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(heads)
+        writer.writerow(map(as_text, heads))
         for row in self.rows:
             values: list[object] = []
             for column, cell in zip(self.columns, row.cells, strict=True):
@@ -166,7 +168,7 @@ class Table:
                 values.append(missing if cell.value is None else cell.value)
                 if column.spread:
                     values.append("" if cell.spread is None or math.isnan(cell.spread) else cell.spread)
-            writer.writerow(values)
+            writer.writerow(map(as_text, values))
         return out.getvalue().rstrip("\n")
 
     def to_markdown(self) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Offsets
+from smtl.metrics.discounting import fill_discounted, most_ranks
 from smtl.metrics.ranking import RankingMetric, blocks
 
 __all__ = ["AveragePrecision"]
@@ -67,9 +68,15 @@ class AveragePrecision(RankingMetric):
             return float("nan")
         return float(np.diff(positives, prepend=0) @ (positives / rows) / positives[-1])
 
-    def fill(self, scores: Float, y: Labels, ptr: Offsets, c: Float, delta: Float, value: Float) -> None:  # noqa: D102
-        from smtl.kernels.discounted import discounted_planes
-
-        rank = np.arange(1.0, np.diff(ptr).max(initial=0) + 1.0)
-        discounts = np.concatenate([[0.0], 1.0 / rank])
-        discounted_planes(discounts, True, scores, y, ptr, c, delta, value)
+    def fill(  # noqa: D102
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        c: Float,
+        delta: Float,
+        value: Float,
+        weights: Float | None = None,
+    ) -> None:
+        ranks = np.arange(1.0, most_ranks(y, ptr, weights) + 1.0)
+        fill_discounted(np.concatenate([[0.0], 1.0 / ranks]), True, scores, y, ptr, c, delta, value, weights)

@@ -176,26 +176,44 @@ class ContingencyMetric(Metric):
                 )
 
     def planes(
-        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        *,
+        shift: Float,
+        with_intercept: bool,
+        eps: float,
+        weights: Float | None = None,
     ) -> Planes:
-        """Return the planes of all tasks; see `Metric.planes`.
+        r"""Return the planes of all tasks; see `Metric.planes`.
 
         Parameters
         ----------
         scores, y, ptr, shift, with_intercept, eps
             As in `Metric.planes`.
+        weights : ndarray of shape (n_rows,), optional
+            What each row counts, positive where it has a label. Between whole numbers of errors :math:`\\Delta` is
+            interpolated; so is it where they are more than 100 a row, and more than 1,000.
 
         Returns
         -------
         delta, c, value : ndarray
             As in `Metric.planes`.
         """
-        from smtl.kernels.labelling import labelling_planes
-
         m = len(ptr) - 1
         delta, value, c = np.empty(m), np.empty(m), np.empty(len(scores))
-        formula = self._compiled()
-        labelling_planes(formula, self.concave_in_fp, scores, y, ptr, with_intercept, shift, eps, c, delta, value)
+        formula, concave = self._compiled(), self.concave_in_fp
+        if weights is None:
+            from smtl.kernels.labelling import labelling_planes
+
+            labelling_planes(formula, concave, scores, y, ptr, with_intercept, shift, eps, c, delta, value)
+        else:
+            from smtl.kernels.weighted_errors import weighted_labelling_planes
+
+            weighted_labelling_planes(
+                formula, concave, scores, y, weights, ptr, with_intercept, shift, eps, c, delta, value
+            )
         return delta, c, value
 
     def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102

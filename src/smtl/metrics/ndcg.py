@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Offsets
+from smtl.metrics.discounting import fill_discounted, gain_of_ranks, most_ranks
 from smtl.metrics.ranking import RankingMetric, blocks
 
 __all__ = ["NDCG"]
@@ -42,7 +43,7 @@ class NDCG(RankingMetric):
 
     name = "ndcg"
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the NDCG.
 
         Parameters
@@ -51,26 +52,30 @@ class NDCG(RankingMetric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores.
+        weights : array-like of shape (n,), optional
+            What each row counts.
 
         Returns
         -------
         float
             The NDCG; NaN where there is no positive.
         """
-        rows, positives = (counts.astype(np.int64) for counts in blocks(y, s))
+        rows, positives = blocks(y, s, weights)
         if len(rows) == 0 or positives[-1] == 0:
             return float("nan")
-        gain = np.cumsum(_discounts(int(rows[-1])))
-        of_block, sizes = np.diff(gain[rows], prepend=0.0), np.diff(rows, prepend=0)
-        return float(np.diff(positives, prepend=0) @ (of_block / sizes) / gain[positives[-1]])
+        of_block, sizes = np.diff(gain_of_ranks(rows), prepend=0.0), np.diff(rows, prepend=0.0)
+        ideal = gain_of_ranks(positives[-1:])[0]
+        return float(np.diff(positives, prepend=0.0) @ (of_block / sizes) / ideal)
 
-    def fill(self, scores: Float, y: Labels, ptr: Offsets, c: Float, delta: Float, value: Float) -> None:  # noqa: D102
-        from smtl.kernels.discounted import discounted_planes
-
-        discounts = _discounts(int(np.diff(ptr).max(initial=0)))
-        discounted_planes(discounts, False, scores, y, ptr, c, delta, value)
-
-
-def _discounts(n: int) -> Float:
-    """Return D of the ranks up to n, and zero for the rank 0 that there is not."""
-    return np.concatenate([[0.0], 1.0 / np.log2(np.arange(2.0, n + 2.0))])
+    def fill(  # noqa: D102
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        c: Float,
+        delta: Float,
+        value: Float,
+        weights: Float | None = None,
+    ) -> None:
+        discounts = np.concatenate([[0.0], 1.0 / np.log2(np.arange(2.0, most_ranks(y, ptr, weights) + 2.0))])
+        fill_discounted(discounts, False, scores, y, ptr, c, delta, value, weights)

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Offsets
-from smtl.metrics.precision_at_k import precision_of_top
 from smtl.metrics.ranking import RankingMetric
+from smtl.metrics.top import fill_top, precision_of_top
 
 __all__ = ["PRBEP"]
 
@@ -36,7 +36,7 @@ class PRBEP(RankingMetric):
 
     name = "prbep"
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the precision of as many rows as there are positives, those with the highest scores.
 
         Parameters
@@ -45,15 +45,25 @@ class PRBEP(RankingMetric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores.
+        weights : array-like of shape (n,), optional
+            What each row counts.
 
         Returns
         -------
         float
             The precision, a mean over all choices among equal scores; NaN where there is no positive.
         """
-        return precision_of_top(int(np.sum(np.asarray(y) > 0)), y, s)
+        each = np.ones(len(np.asarray(y))) if weights is None else np.asarray(weights, dtype=np.float64)
+        return precision_of_top(float(each @ (np.asarray(y) > 0)), y, s, weights)
 
-    def fill(self, scores: Float, y: Labels, ptr: Offsets, c: Float, delta: Float, value: Float) -> None:  # noqa: D102
-        from smtl.kernels.top import top_planes
-
-        top_planes(0, True, scores, y, ptr, c, delta, value)
+    def fill(  # noqa: D102
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        c: Float,
+        delta: Float,
+        value: Float,
+        weights: Float | None = None,
+    ) -> None:
+        fill_top(0, True, scores, y, ptr, c, delta, value, weights)

@@ -7,9 +7,10 @@ import numbers
 import numpy.typing as npt
 
 from smtl.metrics.base import Float, Labels, Offsets
-from smtl.metrics.ranking import RankingMetric, blocks
+from smtl.metrics.ranking import RankingMetric
+from smtl.metrics.top import fill_top, precision_of_top
 
-__all__ = ["PrecisionAtK", "precision_of_top"]
+__all__ = ["PrecisionAtK"]
 
 
 class PrecisionAtK(RankingMetric):
@@ -52,7 +53,7 @@ class PrecisionAtK(RankingMetric):
             raise ValueError(f"k must be a whole number, at least 1, got {k!r} instead.")
         self.k = k
 
-    def score(self, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
+    def score(self, y: npt.ArrayLike, s: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
         """Return the share of positives among the k rows with the highest scores.
 
         Parameters
@@ -61,6 +62,8 @@ class PrecisionAtK(RankingMetric):
             Labels, +1 and -1.
         s : array-like of shape (n,)
             Scores.
+        weights : array-like of shape (n,), optional
+            What each row counts: the top is of rows that weigh k together.
 
         Returns
         -------
@@ -68,41 +71,16 @@ class PrecisionAtK(RankingMetric):
             The share; where the k-th score is that of several rows, the mean over all choices among them. Of fewer
             than k rows all are taken; NaN for none.
         """
-        return precision_of_top(int(self.k), y, s)
+        return precision_of_top(float(self.k), y, s, weights)
 
-    def fill(self, scores: Float, y: Labels, ptr: Offsets, c: Float, delta: Float, value: Float) -> None:  # noqa: D102
-        from smtl.kernels.top import top_planes
-
-        top_planes(int(self.k), False, scores, y, ptr, c, delta, value)
-
-
-def precision_of_top(k: int, y: npt.ArrayLike, s: npt.ArrayLike) -> float:
-    """Return the share of positives among the k rows with the highest scores.
-
-    Parameters
-    ----------
-    k : int
-        The number of rows.
-    y : array-like of shape (n,)
-        Labels, +1 and -1.
-    s : array-like of shape (n,)
-        Scores.
-
-    Returns
-    -------
-    float
-        The mean over all choices among equal scores; NaN for no rows.
-
-    Examples
-    --------
-    >>> precision_of_top(2, [1, 1, -1], [0.5, 0.1, 0.1])
-    0.75
-    """
-    rows, positives = blocks(y, s)
-    if len(rows) == 0 or k == 0:
-        return float("nan")
-    size = min(k, int(rows[-1]))
-    last = int((rows < size).sum())  # the block in which the top ends
-    rows_above, above = (int(rows[last - 1]), int(positives[last - 1])) if last else (0, 0)
-    share = (positives[last] - above) / (rows[last] - rows_above)
-    return float((above + share * (size - rows_above)) / size)
+    def fill(  # noqa: D102
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        c: Float,
+        delta: Float,
+        value: Float,
+        weights: Float | None = None,
+    ) -> None:
+        fill_top(int(self.k), False, scores, y, ptr, c, delta, value, weights)

@@ -47,6 +47,9 @@ class RankingMetric(Metric):
     def fill(self, scores: Float, y: Labels, ptr: Offsets, c: Float, delta: Float, value: Float) -> None:
         """Write the planes of all tasks.
 
+        A metric that knows weights has one parameter more, ``weights``: an array of shape (n_rows,), or None. For
+        others rows are repeated.
+
         Parameters
         ----------
         scores, y, ptr : ndarray
@@ -61,7 +64,15 @@ class RankingMetric(Metric):
         return plane_of_one(functools.partial(RankingMetric.planes, self), scores, y)
 
     def planes(
-        self, scores: Float, y: Labels, ptr: Offsets, *, shift: Float, with_intercept: bool, eps: float
+        self,
+        scores: Float,
+        y: Labels,
+        ptr: Offsets,
+        *,
+        shift: Float,
+        with_intercept: bool,
+        eps: float,
+        weights: Float | None = None,
     ) -> Planes:
         """Return the planes of all tasks; see `Metric.planes`.
 
@@ -69,6 +80,8 @@ class RankingMetric(Metric):
         ----------
         scores, y, ptr, shift, with_intercept, eps
             As in `Metric.planes`.
+        weights : ndarray of shape (n_rows,), optional
+            What each row counts, positive where it has a label; for a metric whose `fill` knows weights.
 
         Returns
         -------
@@ -77,7 +90,8 @@ class RankingMetric(Metric):
         """
         m = len(ptr) - 1
         delta, value, c = np.empty(m), np.empty(m), np.zeros(len(scores))
-        self.fill(scores, y, ptr, c, delta, value)
+        known = {} if weights is None else {"weights": weights}
+        self.fill(scores, y, ptr, c, delta, value, **known)
         return delta, c, value
 
 

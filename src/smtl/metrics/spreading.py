@@ -70,7 +70,8 @@ class Ask(NamedTuple):
     eps : float
         How far from the minimum over the intercept the value may be.
     memory : dict
-        What the metric wants to remember for the next pass. It may save time, and changes no result.
+        Arrays that the metric wants to remember for the next pass, by name. They may save time, and change no result by
+        more than ``eps`` allows.
     weighted : bool
         Whether rows have weights.
     """

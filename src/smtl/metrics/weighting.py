@@ -127,10 +127,11 @@ def knows_weights(metric: Metric, method: str) -> bool:
     Examples
     --------
     >>> from smtl.metrics import AUC, F1
-    >>> knows_weights(AUC(), "planes"), knows_weights(F1(), "planes"), knows_weights(F1(), "score")
-    (True, False, True)
+    >>> knows_weights(AUC(), "planes"), knows_weights(F1(), "score")
+    (True, True)
     """
-    return "weights" in inspect.signature(getattr(metric, method)).parameters
+    does_the_work = getattr(metric, "fill", metric.planes) if method == "planes" else metric.score
+    return "weights" in inspect.signature(does_the_work).parameters
 
 
 def _copies(metric: Metric, weights: Float) -> Copies:

@@ -12,10 +12,12 @@ import io
 import json
 import math
 import re
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
+from smtl.datasets.errors import named
 from smtl.model.errors import ModelError
 from smtl.model.schema import Refused, check_schema
 from smtl.whole_file import whole_file
@@ -71,7 +73,8 @@ def read_archive(path: Path) -> bytes:
         raise ModelError("must be a model's file, got a directory instead.", path)
     if path.stat().st_size > MOST_BYTES:
         raise ModelError(f"must have at most {MOST_BYTES:,} bytes, got {path.stat().st_size:,} instead.", path)
-    content = path.read_bytes()
+    with named(path):
+        content = path.read_bytes()
     if content[-_DIGEST - len(_SEAL) : -_DIGEST] != _SEAL or not content.startswith(b"PK"):
         what = "an empty file" if not content else "another file"
         what = next((name for magic, name in _OTHERS.items() if content.startswith(magic)), what)
@@ -165,6 +168,11 @@ def _check_array(array: bytes) -> None:
         raise Refused(f"it has an array of {str(dtype)[:60]}")
     if n_items * dtype.itemsize != len(array) - stream.tell():
         raise Refused("an array in it is not of the size that it says")
+    if dtype.kind == "U" and stream.tell() < len(array):
+        # NumPy makes text of whatever stands there, and Python goes wrong on characters that there cannot be.
+        codes = np.frombuffer(array, dtype=np.dtype(np.uint32).newbyteorder(dtype.byteorder), offset=stream.tell())
+        if codes.max() > sys.maxunicode:
+            raise Refused("an array in it has characters that there cannot be")
 
 
 def write_whole(content: bytes, path: Path) -> None:

@@ -123,10 +123,27 @@ CONTENTS: dict[str, dict[str, Value]] = {
         "correction_": either(nothing, part),
         "score_": number(infinite=True),
         "weights_": mapping_to(_positive),
-        "leaderboard_": columns("learner", "score", "weight", "seconds"),
+        "leaderboard_": columns(
+            learner=array("U", "board"),
+            score=array("f", "board", holes=True),
+            weight=array("f", "board", low=0.0),
+            seconds=array("f", "board", low=0.0),
+        ),
         "held_out_scores_": either(array("f", "*", holes=True), array("f", "*", "tasks", holes=True)),
         "row_rule_": _row_rule,
         "unpromised_tasks_": array("iufbUO", "*"),
+    },
+    "SMTLRanker": {
+        "n_features_in_": whole(1, dim="features"),
+        "feature_names_in_": array("O", "features"),
+        "coef_": array("f", "features"),
+        "C_": either(_positive, Value("NaN", lambda value, dims: isinstance(value, float) and math.isnan(value))),
+        "n_groups_": whole(),
+        "n_groups_left_out_": whole(),
+        "objective_": _loss,
+        "dual_bound_": _loss,
+        "gap_": number(0.0, infinite=True),
+        "n_iter_": whole(),
     },
     "Combination": {"standard": part, "weights": array("f", "*", low=0.0), "curves": part},
     "Standard": {
@@ -230,6 +247,7 @@ _OF_LINEAR = (*_OF_ALL, "coef_", "intercept_", "C_")
 _NEEDED: dict[str, tuple[str, ...]] = {
     "SMTLClassifier": _OF_LINEAR,
     "SMTLClassifierCV": _OF_LINEAR,
+    "SMTLRanker": ("n_features_in_", "coef_"),
     "SMTLEnsemble": (*_OF_ALL, "learners_", "combination_", "correction_", "score_", "leaderboard_", "_learnable"),
 }
 # Checked where they are built of arrays, see `smtl.ensemble.forest_arrays` and `smtl.ensemble.boosted_trees`.
@@ -328,7 +346,8 @@ def _is_setting(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list | tuple | set | frozenset):
         return all(_is_setting(one, depth + 1) for one in value)
     if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_setting(one, depth + 1) for key, one in value.items())
+        keys = str | int | float | np.integer | np.floating  # names, or classes
+        return all(isinstance(key, keys) and _is_setting(one, depth + 1) for key, one in value.items())
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufUO"
     return hasattr(value, "__dict__") or callable(value)

@@ -25,7 +25,13 @@ _ENTRIES = 2**22
 
 
 def evaluate(
-    targets: Targets, scores: Float, answers: npt.NDArray[np.int8], *, draws: int = 1000, seed: int = 0
+    targets: Targets,
+    scores: Float,
+    answers: npt.NDArray[np.int8],
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+    weights: Float | None = None,
 ) -> dict[str, Any]:
     """Return measures for each task and for all of them, with 95 % intervals.
 
@@ -39,6 +45,9 @@ def evaluate(
         Draws of the bootstrap; 0 for no intervals.
     seed : int, default=0
         For the draws.
+    weights : ndarray of shape (n_samples,), optional
+        What each row counts in the measures; numbers of rows are numbers of rows all the same. Rows are drawn with
+        equal chances, and bring their weights along.
 
     Returns
     -------
@@ -58,7 +67,8 @@ def evaluate(
     """
     columns = [_Column(targets, i, scores, answers) for i in range(len(targets.names))]
     n = scores.shape[0]
-    whole = _measures(columns, np.ones((n, 1), dtype=np.float32))
+    each = np.ones((n, 1), dtype=np.float32) if weights is None else weights[:, None]
+    whole = _measures(columns, each)
     rng = np.random.default_rng(seed)
     parts = []
     at_once = max(1, min(draws, _ENTRIES // max(n, 1)))
@@ -67,7 +77,7 @@ def evaluate(
         drawn = np.empty((n, k), dtype=np.float32)
         for j in range(k):
             drawn[:, j] = np.bincount(rng.integers(n, size=n), minlength=n)
-        parts.append(_measures(columns, drawn))
+        parts.append(_measures(columns, drawn if weights is None else drawn * each))
     resampled = {key: np.concatenate([part[key] for part in parts], axis=-1) for key in whole} if parts else None
 
     def figures(key: str, at: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -108,14 +118,14 @@ class _Column:
             return
         self.y, self.s = y, s
 
-    def auc(self, drawn: npt.NDArray[np.float32]) -> Float:
+    def auc(self, drawn: npt.NDArray[np.floating[Any]]) -> Float:
         """Return the share of pairs of a positive and a negative in the right order, ties for a half."""
         if not self.both:
             return np.full(drawn.shape[1], np.nan)
         return auc_of_draws(self.y, self.s, drawn)
 
 
-def auc_of_draws(y: npt.NDArray[Any], s: Float, drawn: npt.NDArray[np.float32]) -> Float:
+def auc_of_draws(y: npt.NDArray[Any], s: Float, drawn: npt.NDArray[np.floating[Any]]) -> Float:
     """Return the AUC of each draw of rows: the share of pairs in the right order, ties for a half.
 
     Parameters
@@ -124,8 +134,8 @@ def auc_of_draws(y: npt.NDArray[Any], s: Float, drawn: npt.NDArray[np.float32]) 
         Labels +1 and -1, both there; 0 for rows that do not count.
     s : ndarray of shape (n,)
         Scores.
-    drawn : ndarray of float32 of shape (n, n_draws)
-        How often each row was drawn.
+    drawn : ndarray of shape (n, n_draws)
+        How often each row was drawn, or what it weighs.
 
     Returns
     -------
@@ -151,7 +161,7 @@ def auc_of_draws(y: npt.NDArray[Any], s: Float, drawn: npt.NDArray[np.float32]) 
         return np.asarray((positives * fewer).sum(axis=0) / pairs)
 
 
-def _measures(columns: list[_Column], drawn: npt.NDArray[np.float32]) -> dict[str, Float]:
+def _measures(columns: list[_Column], drawn: npt.NDArray[np.floating[Any]]) -> dict[str, Float]:
     """Return measures of each draw: of shape (4, n_tasks, n_draws) for the tasks, (4, n_draws) for all together."""
     counts = np.array([column.cells @ drawn for column in columns], dtype=np.float64)
     auc = np.array([column.auc(drawn) for column in columns])

@@ -47,11 +47,13 @@ METADATA_VALUES: dict[str, Value] = {
     "features": list_of(name, "features"),
     "named_features": truth,
     "tasks": list_of(name, "tasks"),
-    "kind": choice("binary", "multiclass", "multilabel", "tasks"),
+    "kind": choice("binary", "multiclass", "multilabel", "tasks", "ranking"),
     "table": list_of(_record({"column": name, "read_as": name, "features": _count, "why": name})),
     "probe": list_of(list_of(number())),
     "data": _record({"name": name}, {"rows": _count, "features": _count, "checksum": name}),
-    "columns": _record({"labels": list_of(name), "task": either(nothing, name)}, {"ignored": list_of(name)}),
+    "columns": _record(
+        {"labels": list_of(name), "task": either(nothing, name)}, {"ignored": list_of(name), "weight": name}
+    ),
     "training": _record({}, {"rows": _count, "test_rows": _count, "model": name, "preset": name}),
     "scores": _record(
         {},

@@ -19,14 +19,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 from smtl.datasets.errors import shown
+from smtl.estimators.ranker import SMTLRanker
 from smtl.model.archive import pack, read_archive, unpack, write_whole
 from smtl.model.contents import check_contents
 from smtl.model.errors import ModelError
 from smtl.model.known import check_metadata
 from smtl.model.schema import Refused, trusted_types
-from smtl.model.scores import classifier_of, encoder_of, task_scores
+from smtl.model.scores import classifier_of, columns_in_order, encoder_of, task_scores
 
 __all__ = ["load_model", "model_metadata", "read_model", "save_model"]
 
@@ -55,7 +57,7 @@ def save_model(
 
     Parameters
     ----------
-    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+    model : SMTLEnsemble, SMTLClassifier, SMTLClassifierCV, SMTLRanker or Pipeline
         A fitted model. Of an ensemble, all learners must be smtl's own. A pipeline may have smtl's `TableEncoder`,
         scikit-learn's usual transformers and skrub's ``TableVectorizer`` before it.
     path : path-like
@@ -91,12 +93,13 @@ def save_model(
     import skops.io
 
     path = Path(path)
-    final = classifier_of(model)
+    final = _final(model)
     d = model.n_features_in_
     given = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
     features = [f"x{j}" for j in range(d)] if given is None else [str(name) for name in given]
-    tasks = [str(name) for name in (final.task_names_ if task_names is None else task_names)]
-    for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(final.thresholds_))):
+    kind, own_names = _questions(final)
+    tasks = [str(name) for name in (own_names if task_names is None else task_names)]
+    for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(own_names))):
         if len(names) != n:
             raise ValueError(f"{what} must have {n} names, got {len(names)} instead.")
     known = {
@@ -106,7 +109,7 @@ def save_model(
         "features": features,
         "named_features": given is not None,
         "tasks": tasks,
-        "kind": final._kind,
+        "kind": kind,
         **({} if (encoder := encoder_of(model)) is None else {"table": encoder.columns_}),
         **(metadata or {}),
         "probe": _probe(model, d).tolist(),
@@ -131,7 +134,7 @@ def save_model(
 
 def _without_start(model: Any) -> Any:
     """Return the model without what only another fit would use; the user's own keeps it."""
-    given = classifier_of(model)
+    given = _final(model)
     final = given.plain() if hasattr(given, "plain") else given
     if final is given and getattr(final, "_start", None) is None:
         return model
@@ -146,7 +149,7 @@ def _without_start(model: Any) -> Any:
 
 def _why_not_saved(model: Any, reason: object) -> str:
     """Return which parameter a file cannot hold, and what to do; or the reason that the file was refused for."""
-    final = classifier_of(model)
+    final = _final(model)
     for name, value in final.get_params(deep=False).items():
         if _can_be_kept(value):
             continue
@@ -187,7 +190,7 @@ def load_model(path: Source) -> Any:
 
     Returns
     -------
-    SMTLEnsemble, SMTLClassifier, SMTLClassifierCV or Pipeline
+    SMTLEnsemble, SMTLClassifier, SMTLClassifierCV, SMTLRanker or Pipeline
         The model.
 
     Raises
@@ -251,10 +254,11 @@ def read_model(path: Source) -> tuple[Any, dict[str, Any]]:
     try:
         model = _built(content)
         _check_whole(model, metadata)
-        final = classifier_of(model)
+        final = _final(model)
         d, m = len(metadata["features"]), len(metadata["tasks"])
-        n = len(final.coef_) if hasattr(final, "coef_") else len(final.thresholds_)
-        if n != m or model.n_features_in_ != d or final._kind != metadata["kind"]:
+        kind, names = _questions(final)
+        n = len(final.coef_) if np.ndim(getattr(final, "coef_", 0.0)) == 2 else len(names)
+        if n != m or model.n_features_in_ != d or kind != metadata["kind"]:
             raise ValueError("its weights do not fit its names")
         same = np.allclose(_probe(model, d), np.array(metadata["probe"]), rtol=1e-6, atol=1e-9)
     except Refused as error:
@@ -292,7 +296,7 @@ def _built(content: bytes) -> Any:
         warnings.simplefilter("ignore", InconsistentVersionWarning)
         model = skops.io.loads(content, trusted=[*trusted_types(), "numpy.dtype"])
     final = model.steps[-1][1] if isinstance(model, Pipeline) and "steps" in vars(model) else model
-    if isinstance(final, ClassifierMixin):
+    if isinstance(final, ClassifierMixin | SMTLRanker):
         for name, parameter in inspect.signature(type(final)).parameters.items():
             if name not in vars(final):  # the file is older than the parameter
                 setattr(final, name, parameter.default)
@@ -302,7 +306,9 @@ def _built(content: bytes) -> Any:
 def _check_whole(model: Any, metadata: dict[str, Any]) -> None:
     """Refuse what is no model, and parts that contradict each other."""
     check_contents(model)
-    final = classifier_of(model)
+    final = _final(model)
+    if isinstance(final, SMTLRanker):
+        return
     if not hasattr(final, "_kind") or not hasattr(final, "thresholds_"):
         raise Refused("its last step is no fitted classifier of smtl's")
     m = len(final.thresholds_)
@@ -329,11 +335,33 @@ def _version(metadata: dict[str, Any], name: str) -> str:
 
 def _probe(model: Any, d: int) -> npt.NDArray[np.float64]:
     """Return the scores of a few made-up rows: what shows whether a loaded model still is what it was."""
-    encoder, final = encoder_of(model), classifier_of(model)
+    encoder, final = encoder_of(model), _final(model)
     if encoder is not None:
-        return task_scores(model, encoder.made_up(_PROBE_ROWS))
+        return _scores(model, encoder.made_up(_PROBE_ROWS))
     if isinstance(model, Pipeline) and not all(isinstance(step, _TAKE_NUMBERS) for _, step in model.steps[:-1]):
         # What comes before takes columns of a data frame, which cannot be made up.
         model, d = final, final.n_features_in_
     rows = np.arange(_PROBE_ROWS * d, dtype=np.float64).reshape(_PROBE_ROWS, d)
-    return task_scores(model, np.sin(rows + 1.0))
+    return _scores(model, np.sin(rows + 1.0))
+
+
+def _scores(model: Any, X: Any) -> npt.NDArray[np.float64]:
+    """Return the scores of rows, a column a task; one column for a ranker."""
+    if not isinstance(_final(model), SMTLRanker):
+        return task_scores(model, X)
+    with columns_in_order():
+        return np.asarray(model.predict(X), dtype=np.float64)[:, None]
+
+
+def _final(model: Any) -> Any:
+    """Return the fitted classifier or ranker that a model is, or ends in."""
+    final = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if isinstance(final, SMTLRanker):
+        check_is_fitted(final)
+        return final
+    return classifier_of(model)
+
+
+def _questions(final: Any) -> tuple[str, Sequence[Any]]:
+    """Return the kind of questions that a model answers, and what they are called."""
+    return ("ranking", ["score"]) if isinstance(final, SMTLRanker) else (final._kind, final.task_names_)

@@ -79,12 +79,14 @@ def rival_results(train: Dataset, test: Dataset, settings: Settings) -> dict[str
     """
     if isinstance(train, TableData):
         train, encoder = encoded(train)
-        test = replace(train, X=encoder.transform(test.X), Y=test.Y, tasks=test.tasks)
+        test = replace(train, X=encoder.transform(test.X), Y=test.Y, tasks=test.tasks, weights=test.weights)
     results = {}
     for name, model in rival_models(settings, sparse=sp.issparse(train.X)).items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model's own fit has told what is odd about the data
-            model.fit(train.X, named_labels(train)[0], classifier__tasks=train.tasks)
+            told = {"classifier__tasks": train.tasks, "classifier__sample_weight": train.weights}
+            model.fit(train.X, named_labels(train)[0], **told)
             scores = task_scores(model, test.X, test.tasks)
-        results[name] = evaluate(targets_of(test), scores, answers_of(scores, model[-1]), draws=0)
+        answers = answers_of(scores, model[-1])
+        results[name] = evaluate(targets_of(test), scores, answers, draws=0, weights=test.weights)
     return results

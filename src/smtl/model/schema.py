@@ -73,6 +73,7 @@ _FUNCTIONS = (
     "skrub._table_vectorizer._created_by_predicate",
     "skrub.selectors._selectors._cardinality_below",
 )
+_KEY_TYPES = ("builtins.float", "builtins.int", "builtins.str")
 _NUMBER_TYPES = ("numpy.float32", "numpy.float64", "numpy.int64")  # types of what encoders return
 # The parts of an ensemble. Trees are plain arrays, which are checked before scikit-learn gets them.
 _ENSEMBLE = (
@@ -101,6 +102,7 @@ _TABLES = (
     "smtl.tables.parts.StringsPart",
     "smtl.tables.parts.TextPart",
 )
+_DICTS = ("builtins.dict", "smtl.notebook.Table")
 _TUPLES = ("smtl.ensemble.combination.Combination", "smtl.ensemble.combination.Standard")
 _SCALARS = ("bool", "bool_", "float32", "float64", "int32", "int64", "str_")
 # Deep enough for any model: a pipeline's parameters are some ten levels down.
@@ -121,14 +123,14 @@ def trusted_types() -> list[str]:
     >>> "smtl.estimators.classifier.SMTLClassifier" in trusted_types(), "builtins.eval" in trusted_types()
     (True, False)
     """
-    from smtl.estimators import SMTLClassifier, SMTLClassifierCV
+    from smtl.estimators import SMTLClassifier, SMTLClassifierCV, SMTLRanker
     from smtl.metrics import Metric, metric_names
     from smtl.penalties import Penalty, penalty_names
 
     metric_names(), penalty_names()  # all their modules are imported now
-    own = {SMTLClassifier, SMTLClassifierCV, *_below(Metric), *_below(Penalty)}
+    own = {SMTLClassifier, SMTLClassifierCV, SMTLRanker, *_below(Metric), *_below(Penalty)}
     names = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in own if kind.__module__.startswith("smtl."))
-    return [*_PARTS, *_SKRUB, *_FUNCTIONS, *_ENSEMBLE, *_TABLES, *_TUPLES, *names]
+    return [*_PARTS, *_SKRUB, *_FUNCTIONS, *_ENSEMBLE, *_TABLES, *_DICTS, *_TUPLES, *names]
 
 
 def _below(base: type[Any]) -> set[type[Any]]:
@@ -172,8 +174,8 @@ class _Checker:
             "JsonNode": self._json,
             "NdArrayNode": self._array,
             "DTypeNode": self._dtype,
-            # Of the keys of a dictionary, and of what encoders return.
-            "TypeNode": lambda node, name, depth: name in ("builtins.str", *_NUMBER_TYPES),
+            # Of the keys of a dictionary (names, or classes that have weights), and of what encoders return.
+            "TypeNode": lambda node, name, depth: name in (*_KEY_TYPES, *_NUMBER_TYPES),
             "FunctionNode": lambda node, name, depth: name in _FUNCTIONS,
             "SliceNode": self._slice,
         }
@@ -197,7 +199,7 @@ class _Checker:
         return True
 
     def _object(self, node: dict[str, Any], name: str, depth: int) -> bool:
-        if name not in self.types or name in _TUPLES or name in _FUNCTIONS:
+        if name not in self.types or name in (*_TUPLES, *_DICTS, *_FUNCTIONS):
             return False
         content: Any = node.get("content")
         loader = content.get("__loader__") if isinstance(content, dict) else None
@@ -215,7 +217,7 @@ class _Checker:
 
     def _dict(self, node: dict[str, Any], name: str, depth: int) -> bool:
         content = node.get("content")
-        if name != "builtins.dict" or not isinstance(content, dict):
+        if name not in _DICTS or not isinstance(content, dict):
             return False
         self.check(node.get("key_types"), depth)
         return self._all(list(content.values()), depth)

@@ -476,6 +476,6 @@ def hold_out(data: Dataset, share: float, seed: int) -> tuple[Rows, Rows]:
 def rows_of(data: Dataset, rows: Rows) -> Dataset:
     """Return some of the rows."""
     tasks = None if data.tasks is None else data.tasks[rows]
-    if isinstance(data, TableData):
-        return replace(data, X=data.X.take(rows), Y=data.Y[rows], tasks=tasks)
-    return replace(data, X=data.X[rows], Y=data.Y[rows], tasks=tasks)
+    weights = None if data.weights is None else data.weights[rows]
+    X = data.X.take(rows) if isinstance(data, TableData) else data.X[rows]
+    return replace(data, X=X, Y=data.Y[rows], tasks=tasks, weights=weights)

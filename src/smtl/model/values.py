@@ -192,21 +192,20 @@ def mapping_to(item: Value) -> Value:
     return Value(f"a dictionary from text to {item.what}", fits)
 
 
-def columns(*needed: str) -> Value:
-    """Return a table: a dictionary of arrays of one length. What is in them is not looked at.
+def columns(**needed: Value) -> Value:
+    """Return a table: a dictionary of arrays of one length. What is in those that are not named is not looked at.
 
     Examples
     --------
-    >>> columns("C").fits({"C": np.ones(2)}, {}), columns("C").fits({"D": np.ones(2)}, {})
-    (True, False)
+    >>> table = columns(C=array("f", "Cs"))
+    >>> [table.fits(value, {}) for value in ({"C": np.ones(2)}, {"D": np.ones(2)}, {"C": np.array(["x"])})]
+    [True, False, False]
     """
 
     def fits(value: Any, dims: Dims) -> bool:
-        if (
-            not isinstance(value, dict)
-            or not set(needed) <= set(value)
-            or not all(isinstance(key, str) for key in value)
-        ):
+        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+            return False
+        if not all(key in value and column.fits(value[key], dims) for key, column in needed.items()):
             return False
         shapes = {
             np.shape(column) if isinstance(column, np.ndarray) else (len(column),)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from smtl.datasets.files import replacing
+from smtl.formulas import as_text
 from smtl.whole_file import whole_file
 
 __all__ = ["FORMATS", "Columns", "writing"]
@@ -23,9 +23,6 @@ Columns: TypeAlias = dict[str, Any]
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-# What a spreadsheet takes for a formula: some more behind one of these signs, perhaps with blanks and controls before.
-_FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
-_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
 
 
 @contextmanager
@@ -103,14 +100,8 @@ class _Text:
     def _quoted(self, rows: Iterable[Sequence[Any]]) -> str:
         buffer = io.StringIO()
         writer = csv.writer(buffer, delimiter=self.separator or ",", lineterminator="\n")
-        writer.writerows(rows if self.raw else ([_as_text(cell) for cell in row] for row in rows))
+        writer.writerows(rows if self.raw else ([as_text(cell) for cell in row] for row in rows))
         return buffer.getvalue()
-
-
-def _as_text(cell: Any) -> Any:
-    """Return a cell of CSV, with an apostrophe before what a spreadsheet would run."""
-    runs = isinstance(cell, str) and _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
-    return f"'{cell}" if runs else cell
 
 
 def _values(column: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from smtl.datasets.errors import DatasetError
 from smtl.metrics.spreading import Round, Scored, added
 from smtl.parts.errors import SourceChangedError
 from smtl.parts.part import Part, Sums, Where, answered, ordered, scored, slopes
@@ -24,6 +25,7 @@ Source: TypeAlias = str | os.PathLike[str]
 BATCH_BYTES = 16 * 2**20  # of features, in a batch; measured with benchmarks/scale.py: 8 to 64 MiB are equally fast
 SPOOL_BYTES = 128 * 2**20  # of scores and the like that are kept in memory during a pass
 BUFFER_BYTES = 2**20  # of each column that are read ahead
+MOST_ROWS_A_BYTE = 2**16  # of a file; writers begin a page of some bytes after ten thousand rows or so
 OVERHEAD = 1e8  # of a pass, in multiplications: opening files, and reading them
 
 _EXACT_IN_FLOAT32 = ("float", "halffloat", "bool", "int8", "int16", "uint8", "uint16")
@@ -118,19 +120,27 @@ class ParquetRows(Rows):
     ) -> None:
         import pyarrow.parquet as pq
 
+        from smtl.tables.parquet import damaged, text_columns
+
         self.files = parquet_files(source)
         self.labels, self.tasks, self.weight, self.n_threads = list(labels), tasks, weight, n_threads
-        schema = pq.read_schema(self.files[0])
+        with damaged(self.files[0]):
+            schema = pq.read_schema(self.files[0])
         self.features, self.dtype = self._roles(schema, ignore)
         self._state = [_state(file) for file in self.files]
         batch_rows = max(batch_bytes // (len(self.features) * np.dtype(self.dtype).itemsize), 1)
         self.batches: list[_Batch] = []
+        self._texts: list[list[str]] = []
         for f, file in enumerate(self.files):
-            metadata = pq.read_metadata(file)
-            if metadata.schema.to_arrow_schema().names != schema.names:
+            with damaged(file):
+                metadata = pq.read_metadata(file)
+                names = metadata.schema.to_arrow_schema().names
+                self._texts.append(text_columns(metadata))
+                sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+            if names != schema.names:
                 raise ValueError(f"{file} must have the columns of {self.files[0]}, got others instead.")
-            for group in range(metadata.num_row_groups):
-                n = metadata.row_group(group).num_rows
+            _check_sizes(sizes, metadata.num_rows, file)
+            for group, n in enumerate(sizes):
                 for start in range(0, n, batch_rows):
                     self.batches.append(_Batch(f, group, start, min(batch_rows, n - start), len(self.batches)))
         self.n_parts = len(self.batches)
@@ -213,19 +223,34 @@ class ParquetRows(Rows):
         """Yield the batches of one row group."""
         import pyarrow.parquet as pq
 
+        from smtl.tables.parquet import check_plain, damaged
+
         file = self.files[batches[0].file]
         self._check_still(batches[0].file)
         columns = [*self.features, *self.labels, *self._beside]
-        with pq.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False) as source:
+        with damaged(file):
+            # Text as a dictionary: whether there is room for a copy in each row is asked before.
+            source = pq.ParquetFile(
+                file, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=self._texts[batches[0].file]
+            )
             tables = source.iter_batches(
                 batch_size=batches[0].n_rows, row_groups=[batches[0].group], columns=columns, use_threads=False
             )
+        try:
             for batch in batches:
-                table = next(tables, None)
+                with damaged(file):
+                    table = next(tables, None)
+                    if table is not None:
+                        table.validate(full=True)
+                        check_plain(table.columns, file)
                 if table is None or table.num_rows != batch.n_rows:
-                    raise SourceChangedError(f"{file} has changed under way: it has other rows than before.")
+                    self._check_still(batches[0].file)
+                    raise DatasetError("must be a whole Parquet file, got a damaged one (rows are missing).", file)
                 yield self._raw(table, batch.number)
                 del table
+        finally:
+            with damaged(file):
+                source.close()
         self._check_still(batches[0].file)
 
     def _raw(self, table: Any, number: int) -> Raw:
@@ -239,10 +264,10 @@ class ParquetRows(Rows):
                     "name the column in ignore."
                 )
             row[:] = column.to_numpy(zero_copy_only=False)
-        labels = [table.column(name).to_numpy(zero_copy_only=False) for name in self.labels]
+        labels = [_values(table.column(name)) for name in self.labels]
         y = labels[0] if len(labels) == 1 else np.column_stack(labels)
-        task = None if self.tasks is None else table.column(self.tasks).to_numpy(zero_copy_only=False)
-        weight = None if self.weight is None else table.column(self.weight).to_numpy(zero_copy_only=False)
+        task = None if self.tasks is None else _values(table.column(self.tasks))
+        weight = None if self.weight is None else _values(table.column(self.weight))
         return Raw(block.T, y, task, number, self.features, self.labels, weight)
 
     def _check_still(self, number: int) -> None:
@@ -257,6 +282,20 @@ class ParquetRows(Rows):
                 f"{file} has changed under way: its time or size is another. Keep the files still while a model is "
                 "fitted, and fit again."
             )
+
+
+def _values(column: Any) -> Any:
+    """Return a column of a batch as an array."""
+    column = column.dictionary_decode() if hasattr(column, "dictionary") else column
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _check_sizes(sizes: Sequence[int], n_rows: int, file: Path) -> None:
+    """Refuse a file that claims more rows than it can have, before a list is made of them."""
+    if min(sizes, default=0) < 0 or sum(sizes) != n_rows or n_rows > MOST_ROWS_A_BYTE * file.stat().st_size:
+        raise DatasetError(
+            f"must be a whole Parquet file, got a damaged one (it claims {max(n_rows, sum(sizes)):,} rows).", file
+        )
 
 
 def _state(file: Path) -> tuple[int, int]:

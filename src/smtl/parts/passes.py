@@ -7,29 +7,36 @@ answer, no data are looked at: the run is soon where the first one was stopped, 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from smtl.datasets.errors import named
 from smtl.solvers.seam import Pass
+from smtl.whole_file import whole_file
 
 __all__ = ["Checkpoint", "PassLog"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Memory: TypeAlias = dict[str, npt.NDArray[Any]]
 
-FORMAT = 1
+_MAGIC = b"smtl passes 2\n"
+_SIZE, _DIGEST = 8, hashlib.sha256().digest_size  # bytes before the content of a record
 
 
 class Checkpoint:
     """The file of a fit.
 
-    After a header that tells which fit it is, each pass is two arrays in NumPy's format (which is read without pickle):
-    a digest of what was asked, and W, the intercepts found, losses, offsets and slopes. A pass that was not written to
-    its end is forgotten.
+    It holds records, each with its size and its digest before it. The first tells which fit it is, as JSON. Each other
+    is a pass, as arrays in NumPy's format (which is read without pickle): a digest of what was asked, the intercepts
+    found, W, losses, offsets, slopes, and what the metric remembers for the next pass. A record that was not written to
+    its end, or is damaged, is forgotten, and all behind it.
 
     Parameters
     ----------
@@ -45,19 +52,23 @@ class Checkpoint:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "fit.passes")
     ...     with Checkpoint(path, {"C": 1.0}) as checkpoint:
-    ...         checkpoint.log("all rows").add(W, intercept, 0.0, intercept, Pass(np.ones(1), np.ones(1), W))
+    ...         checkpoint.log("all rows").add(W, intercept, 0.0, intercept, {}, Pass(np.ones(1), np.ones(1), W))
     ...     with Checkpoint(path, {"C": 1.0}) as checkpoint:
-    ...         checkpoint.log("all rows").replayed(W, intercept, 0.0)
+    ...         checkpoint.log("all rows").replayed(W, intercept, 0.0, {})
     Pass(loss=array([1.]), delta=array([1.]), slope=array([[1., 1.]]))
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: dict[str, Any]) -> None:
         self.path = Path(path)
-        self.passes: dict[bytes, tuple[Float, Pass]] = {}
-        header = {"smtl passes": FORMAT, **identity}
-        self._file: BinaryIO = open(self.path, "r+b" if self.path.exists() else "w+b")  # noqa: SIM115
+        self.passes: dict[bytes, tuple[Float, Memory, Pass]] = {}
+        header = json.dumps(identity, sort_keys=True).encode()
+        if not self.path.exists() or (self.path.is_file() and self.path.stat().st_size == 0):
+            with whole_file(self.path) as part:  # so that a file that is there is ours
+                part.write_bytes(_MAGIC + _record(header))
+        self._file: BinaryIO = open(self.path, "r+b")  # noqa: SIM115
         try:
-            self._read(header)
+            with named(self.path):
+                self._read(json.loads(header))
         except BaseException:
             self._file.close()
             raise
@@ -87,38 +98,45 @@ class Checkpoint:
 
     def _read(self, header: dict[str, Any]) -> None:
         """Read what is there, and leave the file where the next pass is to be written."""
-        if os.fstat(self._file.fileno()).st_size == 0:
-            self._write(np.frombuffer(json.dumps(header, sort_keys=True).encode(), dtype=np.uint8))
-            return
+        records = self._records()
         try:
-            found = json.loads(np.load(self._file, allow_pickle=False).tobytes())
-        except (ValueError, EOFError, OSError) as error:
+            if self._file.read(len(_MAGIC)) != _MAGIC:
+                raise ValueError("it begins in another way")
+            found = dict(json.loads(next(records, b"")))
+        except (ValueError, TypeError) as error:
             raise ValueError(
                 f"{self.path} must be a file that a fit with a checkpoint has written, got something else instead; "
                 "give another name, or remove it."
             ) from error
-        if found != json.loads(json.dumps(header)):
-            other = sorted(
-                key for key in {*found, *header} if found.get(key) != json.loads(json.dumps(header.get(key)))
-            )
+        if found != header:
+            other = sorted(key for key in {*found, *header} if found.get(key) != header.get(key))
             raise ValueError(
                 f"{self.path} must be the checkpoint of this fit, but it is that of one with other {', '.join(other)}. "
                 "Give another name, or remove it."
             )
         whole = self._file.tell()
-        while True:
-            try:
-                key = np.load(self._file, allow_pickle=False).tobytes()
-                intercept = np.load(self._file, allow_pickle=False)
-                planes = [np.load(self._file, allow_pickle=False) for _ in range(4)]
-            except (ValueError, EOFError, OSError):
-                break
-            self.passes[key] = intercept, Pass(*planes[1:])
+        for record in records:
+            key, intercept, _, loss, delta, slope, names, *values = _arrays(record)
+            memory = dict(zip(names.tolist(), values, strict=True))
+            self.passes[key.tobytes()] = intercept, memory, Pass(loss, delta, slope)
             whole = self._file.tell()
         self._file.seek(whole)
         self._file.truncate()
 
-    def add(self, key: bytes, W: Float, intercept: Float, result: Pass) -> None:
+    def _records(self) -> Iterator[bytes]:
+        """Read records, up to the end or to one that is not whole."""
+        end = os.fstat(self._file.fileno()).st_size
+        while True:
+            head = self._file.read(_SIZE + _DIGEST)
+            size = int.from_bytes(head[:_SIZE], "little")
+            if size > end - self._file.tell():
+                return
+            content = self._file.read(size)
+            if hashlib.sha256(content).digest() != head[_SIZE:]:
+                return
+            yield content
+
+    def add(self, key: bytes, W: Float, intercept: Float, memory: Memory, result: Pass) -> None:
         """Keep a pass.
 
         Parameters
@@ -129,17 +147,33 @@ class Checkpoint:
             Where it was.
         intercept : ndarray of shape (n_tasks,)
             The intercepts found.
+        memory : dict of str to ndarray
+            What the metric remembers.
         result : Pass
             Losses and planes.
         """
-        self.passes[key] = intercept.copy(), result
-        self._write(np.frombuffer(key, dtype=np.uint8), intercept, W, *result)
+        self.passes[key] = intercept.copy(), dict(memory), result
+        buffer = io.BytesIO()
+        names = np.array(list(memory), dtype=np.str_)
+        arrays: list[npt.NDArray[Any]] = [np.frombuffer(key, dtype=np.uint8), intercept, W, *result, names]
+        for array in [*arrays, *memory.values()]:
+            np.save(buffer, array, allow_pickle=False)
+        with named(self.path):
+            self._file.write(_record(buffer.getvalue()))
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
-    def _write(self, *arrays: npt.NDArray[Any]) -> None:
-        for array in arrays:
-            np.save(self._file, array, allow_pickle=False)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+
+def _record(content: bytes) -> bytes:
+    return len(content).to_bytes(_SIZE, "little") + hashlib.sha256(content).digest() + content
+
+
+def _arrays(content: bytes) -> list[npt.NDArray[Any]]:
+    """Return the arrays of a record."""
+    buffer, arrays = io.BytesIO(content), []
+    while buffer.tell() < len(content):
+        arrays.append(np.lib.format.read_array(buffer, allow_pickle=False))
+    return arrays
 
 
 class PassLog:
@@ -162,13 +196,15 @@ class PassLog:
             digest.update(np.ascontiguousarray(values).tobytes())
         return digest.digest()
 
-    def replayed(self, W: Float, intercept: Float, eps: float) -> Pass | None:
-        """Return what is known of a pass, with the intercepts overwritten; None if there was none like it.
+    def replayed(self, W: Float, intercept: Float, eps: float, memory: Memory) -> Pass | None:
+        """Return what is known of a pass, with intercepts and memory overwritten; None if there was none like it.
 
         Parameters
         ----------
         W, intercept, eps
             As in `PartsProblem.one_pass`.
+        memory : dict of str to ndarray
+            What the metric remembers.
 
         Returns
         -------
@@ -179,9 +215,10 @@ class PassLog:
         if found is None:
             return None
         intercept[:] = found[0]
-        return found[1]
+        memory.update(found[1])
+        return found[2]
 
-    def add(self, W: Float, asked_at: Float, eps: float, intercept: Float, result: Pass) -> None:
+    def add(self, W: Float, asked_at: Float, eps: float, intercept: Float, memory: Memory, result: Pass) -> None:
         """Keep a pass.
 
         Parameters
@@ -192,7 +229,9 @@ class PassLog:
             The intercepts before and after.
         eps : float
             What was asked.
+        memory : dict of str to ndarray
+            What the metric remembers after it.
         result : Pass
             Losses and planes.
         """
-        self._checkpoint.add(self._key(W, asked_at, eps), W, intercept, result)
+        self._checkpoint.add(self._key(W, asked_at, eps), W, intercept, memory, result)

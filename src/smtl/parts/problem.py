@@ -206,7 +206,7 @@ class PartsProblem:
         Pass
             Losses and planes.
         """
-        known = None if self._log is None else self._log.replayed(W, intercept, eps)
+        known = None if self._log is None else self._log.replayed(W, intercept, eps, self._memory)
         if known is not None:
             return known
         started, asked_at = time.perf_counter(), intercept.copy()
@@ -229,7 +229,7 @@ class PartsProblem:
         assert sums is not None
         result = Pass(loss, delta, self.scaling.slopes(sums))
         if self._log is not None:
-            self._log.add(W, asked_at, eps, intercept, result)
+            self._log.add(W, asked_at, eps, intercept, self._memory, result)
         if self._watch is not None:
             self._watch(time.perf_counter() - started)
         return result

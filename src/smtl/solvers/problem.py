@@ -80,8 +80,6 @@ class Problem:
                 f"metric must be one of the order, such as 'ap', 'ndcg' or 'auc', where groups are given, got "
                 f"{metric!r} instead: its intercept would have to suit all groups at once. Or use fit_intercept=False."
             )
-        if tasks.weights is not None and tasks.groups is not None:
-            raise ValueError("weights must be None where the tasks are judged within groups, got both instead.")
         self.offset = None if offset is None else _check_offset(offset, len(tasks.y))
         self._executor = executor
         self.groups = _groups(tasks.ptr, n_threads)
@@ -175,7 +173,8 @@ class Problem:
         if self.offset is not None:
             scores += self.offset[rows]
         if tasks.groups is not None:
-            delta, c, loss = tasks.groups.planes(self.metric, scores, first, last, int(ptr[first]))
+            weights = None if tasks.weights is None else tasks.weights[rows]
+            delta, c, loss = tasks.groups.planes(self.metric, scores, first, last, int(ptr[first]), weights)
         else:
             delta, c, loss = weighted_planes(
                 self.metric,

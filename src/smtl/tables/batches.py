@@ -16,7 +16,7 @@ from smtl.tables import excel, json_lines
 from smtl.tables.cells import CsvCells
 from smtl.tables.inputs import Input, open_input
 from smtl.tables.layout import Layout, is_excel, layout_of
-from smtl.tables.parquet import check_plain, damaged, open_parquet, plain
+from smtl.tables.parquet import check_plain, check_rows, damaged, open_parquet, plain
 from smtl.tables.types import numbers_of, trimmed
 
 __all__ = ["Batches", "open_batches"]
@@ -163,6 +163,7 @@ def _of_parquet(
             with damaged(opened.path):
                 part = next(parts, None)
                 if part is None:
+                    check_rows(n_rows, file)
                     return
                 part.validate(full=True)
                 check_plain(part.columns, opened.path)

@@ -25,6 +25,7 @@ from smtl.tables.labels import LabelForm, find_labels
 from smtl.tables.layout import Layout, find_layout
 from smtl.tables.reading import read_table
 from smtl.tables.suggesting import suggest_labels
+from smtl.tables.weights import read_weights
 from smtl.whole_file import whole_file
 
 __all__ = [
@@ -64,6 +65,8 @@ class TableData(Dataset):
         The numbers of the rows that are there, where some were left out.
     task_column : str, optional
         The column that says each row's task.
+    weight_column : str, optional
+        The column that says what each row counts.
     """
 
     form: LabelForm | None = None
@@ -72,6 +75,7 @@ class TableData(Dataset):
     notes: tuple[str, ...] = ()
     rows: npt.NDArray[np.int64] | None = None
     task_column: str | None = None
+    weight_column: str | None = None
 
 
 def read_table_data(
@@ -85,6 +89,7 @@ def read_table_data(
     tag_separator: str | None = None,
     yes: str | Mapping[str, str] | None = None,
     tasks: str | None = None,
+    weights: str | None = None,
     number: Collection[str] = (),
     category: Collection[str] = (),
     text: Collection[str] = (),
@@ -107,6 +112,8 @@ def read_table_data(
         Where the labels are; see `smtl.tables.labels.find_labels`. By default columns that begin with ``label:``.
     tasks : str, optional
         A column that says each row's task; there is one label then. By default the one named ``task:``.
+    weights : str, optional
+        A column that says what each row counts: numbers, none of them negative, with a positive sum.
     number, category, text, date, ignore : collection of str
         What columns are; see `TableEncoder`.
     header, skip, separator, decimal, encoding
@@ -145,7 +152,9 @@ def read_table_data(
     found = find_layout(path, **layout)
     names = column_names(path, layout)
     if not header:
-        class_column, tags, tasks = (_by_position(name, names) for name in (class_column, tags, tasks))
+        class_column, tags, tasks, weights = (
+            _by_position(name, names) for name in (class_column, tags, tasks, weights)
+        )
         labels = None if labels is None else [str(_by_position(name, names)) for name in labels]
     of_class, of_tags = class_column, tags
     if form is not None and form.kind != "columns":
@@ -158,7 +167,13 @@ def read_table_data(
         raw=[name for name in names if name == of_tags],
         **layout,
     )
-    given = {"class_column": [class_column], "tags": [tags], "tasks": [tasks], "labels": labels or ()}
+    given = {
+        "class_column": [class_column],
+        "tags": [tags],
+        "tasks": [tasks],
+        "weights": [weights],
+        "labels": labels or (),
+    }
     for option, columns in given.items():
         for name in columns:
             _check_name(table, name, option, path)
@@ -173,12 +188,16 @@ def read_table_data(
         raise error if isinstance(error, DatasetError) else DatasetError(str(error), path) from error
     Y = _matrix(form, labels_read)
     of_tasks = None if task is None else _one_label_a_task(table, form, Y, task, path)
+    if weights is not None and weights in (*form.columns, task):
+        raise DatasetError(f"weights must name a column of weights, got {shown(weights)} instead, a label.", path)
+    each = None if weights is None else read_weights(table.column(weights), weights, path)
     said = {"number": number, "category": category, "text": text, "date": date, "ignore": ignore}
-    X = _features(table, said, {*form.columns, task}, path)
-    X, Y, kept = _with_a_class(X, Y, form, labels_read)
+    X = _features(table, said, {*form.columns, task}, weights, path)
+    kept = _rows_with_a_class(form, labels_read)
     notes = [*form.notes()]
     if kept is not None and len(kept) < table.num_rows:
         notes.append(f"{table.num_rows - len(kept):,} rows have no class, and are left out")
+        X, Y, each = X.take(pa.array(kept)), Y[kept], None if each is None else each[kept]
     return TableData(
         X,
         Y if of_tasks is None else Y[:, 0],
@@ -192,6 +211,8 @@ def read_table_data(
         tuple(notes),
         kept,
         task,
+        weights,
+        weights=each,
     )
 
 
@@ -205,25 +226,26 @@ def _one_label_a_task(table: pa.Table, form: LabelForm, Y: Labels, task: str, pa
 
 
 def _features(
-    table: pa.Table, said: Mapping[str, Collection[str]], used: Collection[str | None], path: Source
+    table: pa.Table,
+    said: Mapping[str, Collection[str]],
+    labels: Collection[str | None],
+    weights: str | None,
+    path: Source,
 ) -> pa.Table:
-    """Return the columns that are neither label nor task, all of those that were named among them."""
+    """Return the columns that are neither label, task nor weight, all of those that were named among them."""
+    used = {*labels, weights}
     for option, named in said.items():
         for name in named:
             _check_name(table, name, option, path)
             if name in used:
-                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is a label.", path)
+                role = "the weights" if name == weights else "a label"
+                raise DatasetError(f"{option} must name features, got {shown(name)} instead, which is {role}.", path)
     return table.drop_columns([name for name in table.column_names if name in used])
 
 
-def _with_a_class(
-    X: pa.Table, Y: Labels, form: LabelForm, labels_read: Any
-) -> tuple[pa.Table, Labels, npt.NDArray[np.int64] | None]:
-    """Return the rows that have a class, and which these are; None where labels are no classes."""
-    if form.kind != "class":
-        return X, Y, None
-    kept = np.flatnonzero([value is not None for value in labels_read])
-    return (X, Y, kept) if len(kept) == len(Y) else (X.take(pa.array(kept)), Y[kept], kept)
+def _rows_with_a_class(form: LabelForm, labels_read: Any) -> npt.NDArray[np.int64] | None:
+    """Return the rows that have a class; None where labels are no classes."""
+    return np.flatnonzero([value is not None for value in labels_read]) if form.kind == "class" else None
 
 
 def as_dataset(X: Any, y: Any) -> Dataset:
@@ -303,6 +325,8 @@ def write_table_data(data: TableData, path: Path) -> None:
         table = table.append_column(name, [_column(cells)])
     if data.tasks is not None:
         table = table.append_column(data.task_column or TASK, [pa.array(data.tasks.tolist())])
+    if data.weights is not None and data.weight_column is not None:
+        table = table.append_column(data.weight_column, [pa.array(data.weights)])
     header = data.layout is None or data.layout.header
     if not header:  # columns go by their positions
         table = table.select(sorted(table.column_names, key=int))

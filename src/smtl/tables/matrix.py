@@ -56,7 +56,8 @@ def as_matrix(data: TableData, nominal: Nominal, path: Source) -> Dataset:
     named = data.layout is None or data.layout.header
     of_class = data.form is not None and data.form.kind == "class"
     label_names = data.label_names if named or of_class else None
-    return Dataset(X, data.Y, features if named else None, label_names, data.tasks, data.name)
+    names_of = features if named else None
+    return Dataset(X, data.Y, names_of, label_names, data.tasks, data.name, weights=data.weights)
 
 
 def _codes(column: Any, name: str, nominal: bool, path: Source) -> tuple[npt.NDArray[np.float64], Column]:

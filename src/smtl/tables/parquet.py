@@ -10,14 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from smtl.datasets.errors import DatasetError, at_most, shown
+from smtl.datasets.errors import DatasetError, at_most, of_file, shown
 from smtl.datasets.files import opened
 from smtl.datasets.limits import at_most_columns, most_bytes
 from smtl.tables.cells import check_names
 
-__all__ = ["check_plain", "damaged", "open_parquet", "plain", "short", "whole_table"]
+__all__ = ["check_plain", "check_rows", "damaged", "open_parquet", "plain", "short", "text_columns", "whole_table"]
 
 _ADVICE = "pass a larger max_bytes"
+_CONTRADICT = "its parts contradict each other"
 _ROWS = 2**10  # with lists in them, at a time
 
 
@@ -34,7 +35,7 @@ def open_parquet(path: Any, max_bytes: int | None = None, stream: Any = None) ->
         if max_bytes is not None:
             _check_size(metadata, max_bytes, path)
         # A value that occurs often stands in the file once: whether there is room for all copies is asked before.
-        table = pq.ParquetFile(path if stream is None else stream, read_dictionary=_texts(metadata))
+        table = pq.ParquetFile(path if stream is None else stream, read_dictionary=text_columns(metadata))
     with table:
         with damaged(path):
             names = [str(name) for name in table.schema_arrow.names]
@@ -50,7 +51,7 @@ def _check_size(metadata: Any, limit: int, path: Any) -> None:
     at_most(sum(group.total_byte_size for group in groups), limit, "its data", _ADVICE, path)
 
 
-def _texts(metadata: Any) -> list[str]:
+def text_columns(metadata: Any) -> list[str]:
     """Return the columns of text. What each row group says of them is not asked: a damaged one ends the process."""
     known = (metadata.schema.column(j) for j in range(metadata.num_columns))
     flat = (column for column in known if column.max_repetition_level == 0)
@@ -62,8 +63,9 @@ def whole_table(file: Any, path: Any, names: Sequence[str], max_bytes: int | Non
     limit = most_bytes(path, max_bytes)
     with damaged(path):
         table = _read(file, names, limit, path)
-        if table.num_rows != file.metadata.num_rows or table.column_names != list(names):
-            raise ValueError("its parts contradict each other")
+        check_rows(table.num_rows, file)
+        if table.column_names != list(names):
+            raise ValueError(_CONTRADICT)
         table.validate(full=True)
         for column in table.columns:
             limit -= _plain_bytes(column)
@@ -83,6 +85,12 @@ def _read(file: Any, names: Sequence[str], limit: int, path: Any) -> Any:
         at_most(n_bytes, limit, "its lists", _ADVICE, path)
         parts.append(part)
     return pa.Table.from_batches(parts)
+
+
+def check_rows(n_rows: int, file: Any) -> None:
+    """Raise ValueError if other rows were read than an open file says that it has."""
+    if n_rows != file.metadata.num_rows:
+        raise ValueError(_CONTRADICT)
 
 
 def check_plain(columns: Sequence[Any], path: Any) -> None:
@@ -110,6 +118,8 @@ def damaged(path: Any) -> Iterator[None]:
     except (DatasetError, FileNotFoundError, GeneratorExit):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the disk's fault, not the file's
+            raise of_file(error, path) from None
         raise DatasetError(f"must be a whole Parquet file, got a damaged one ({short(error)}).", path) from error
 
 

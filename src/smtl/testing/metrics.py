@@ -15,6 +15,7 @@ from smtl.metrics.contingency import ContingencyMetric
 from smtl.metrics.pointwise import PointwiseMetric
 from smtl.testing.formulas import check_loss, check_table, exhaustive, near_ties, tabulate, worst_tables
 from smtl.testing.parts import check_spread
+from smtl.testing.weights import check_weights
 
 __all__ = ["check_metric"]
 
@@ -50,6 +51,7 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
       of the value;
     - ``spread``, on rows divided into 1 to 20 parts, finds a plane as good as that of ``planes``;
     - ``score`` is finite, and nothing scores higher than perfect scores;
+    - planes and score of weighted rows are those of repeated rows, where the metric knows weights;
     - a copy, and a pickled one, has the same oracle.
 
     Parameters
@@ -106,6 +108,10 @@ def check_metric(metric: Metric, *, n_trials: int = 20, random_state: int | np.r
             check_spread(metric, _flat(tasks[trial : trial + 3], rng), True, 1e-3, rng, watched.fail)
     for task in tasks:
         _check_score(watched, *task)
+    for trial in range(0, n_trials, 3):
+        flat = _flat(tasks[trial : trial + 3], rng)
+        others = [_draw_scores(rng, flat[1], kind) for kind in range(6)]
+        check_weights(metric, flat, others, rng, watched.fail)
     _check_copies(watched, tasks)
 
 

@@ -46,6 +46,6 @@ def test_it_is_the_core_with_the_error_rate(penalty):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([MTLClassifier()])
+@parametrize_with_checks([MTLClassifier("ridge", tol=1e-9)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)

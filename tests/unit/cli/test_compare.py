@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from smtl.cli._study import chosen_methods
-from smtl.experiments import Store, method_names
+from smtl.experiments import Run, Store, method_names
 from smtl.experiments.protocol import MEASURES
 from tests.table_files import write_yes_no
 
@@ -98,6 +98,19 @@ def test_errors_are_one_line(forked, tmp_path, words, code, text):
     assert text in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_store_that_cannot_be_read_is_told_from_another_file(fails, tmp_path):
+    (tmp_path / "a.csv").write_text("x,label:y\n" + "1,0\n2,1\n" * 9)
+    store, words = tmp_path / "study" / "runs.sqlite", ("compare", "a.csv", "--methods", "br", "--out", "study")
+    with Store(store, {"cv": 5}) as made:
+        made.finish(made.claim([Run("a", "br", 0)]), {"auc": 0.5})
+    content = store.read_bytes()
+    store.write_bytes(content[:100] + b"\x7f" * (len(content) - 100))
+    told = fails(*words)
+    assert "cannot read 'study/runs.sqlite': database disk image is malformed. If the same command fails again" in told
+    store.write_bytes(b"\x7f" * 5000)
+    assert "study/runs.sqlite must be a store of runs, got another file instead" in fails(*words)
 
 
 def test_a_method_in_the_current_folder_on_a_table_of_ones_own(forked, tmp_path):

@@ -127,6 +127,21 @@ def test_shows_a_file_as_json(here, tmp_path):
     assert not list(tmp_path.glob("*.png"))
 
 
+def test_any_number_of_labels_is_shown(here, tmp_path):
+    n = 30_000
+    (tmp_path / "many.txt").write_text(f"3 4 {n}\n0,{n - 1} 0:1 3:2.5\n{n - 1} 1:0.5\n2 2:1\n")
+    code, output, _ = here("datasets", "show", "many.txt", "--out", "many.svg")
+    assert code == 0
+    lines = output.splitlines()
+    assert len(lines) < 1020
+    assert any(re.match(rf"^ *{n - 1} +2 +66.7 % +0.5 ", line) for line in lines), "the most frequent is shown"
+    assert "These are the most frequent; 29,000 more labels: --json has them all." in lines
+    assert (tmp_path / "many.svg").stat().st_size < 10**6
+    _, output, _ = here("datasets", "show", "many.txt", "--json")
+    shown = json.loads(output)
+    assert [label["positives"] for label in shown["labels"]] == [1, 0, 1, *[0] * (n - 4), 2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -3,6 +3,8 @@
 import os
 import shutil
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 
@@ -59,10 +61,52 @@ def test_standard_output_is_not_appended_to_what_is_read(files, process):
     assert (files / "songs.csv").read_bytes() == before
 
 
+def test_an_error_is_not_told_onto_what_is_read(files, process):
+    before = (files / "songs.csv").read_bytes()
+    with open(files / "songs.csv", "a") as file:
+        options = {"stderr": file, "stdout": -1, "capture_output": False}
+        done = process("predict", "songs.skops", "songs.csv", **options)
+        assert done.returncode == 1
+        assert "cannot write to standard error" in done.stdout
+        done = process("predict", "songs.skops", "songs.csv", **options | {"stdout": file})
+    assert done.returncode == 1
+    assert (files / "songs.csv").read_bytes() == before
+
+
+def test_the_file_of_passes_is_neither_data_nor_the_model(files, fails):
+    (files / "parts").mkdir()
+    pq.write_table(pa.table({"x": [0.0, 1.0, 2.0], "y": [0, 1, 1]}), files / "parts" / "a.parquet")
+    os.link(files / "parts" / "a.parquet", files / "passes")
+    (files / "new.link").symlink_to("new.skops")
+    before = {path.name: path.read_bytes() for path in files.iterdir() if path.is_file()}
+    fit = ("fit", "parts", "--labels", "y")
+    assert "is read by this command" in fails(*fit, "-o", "new.skops", "--checkpoint", "passes")
+    assert "is read by this command" in fails(*fit, "-o", "passes", "--checkpoint", "new.skops")
+    assert "must be two files" in fails(*fit, "-o", "new.skops", "--checkpoint", "new.link")
+    assert "must be two files" in fails(*fit, "-o", "songs.csv", "--checkpoint", "hard.csv")
+    told = fails(*fit, "-o", "new.skops", "--checkpoint", "songs.skops")
+    assert "songs.skops must be a file that a fit with a checkpoint has written" in told
+    assert {path.name: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
+
+
+def test_test_rows_do_not_take_the_place_of_the_data(files, command):
+    fit = ("--labels", "calm,sad", "--model", "linear", "--C", "1", "-o", "new.skops")
+    assert command("fit", "songs.csv", *fit)[0] == 0
+    (files / "new-test.csv").unlink()
+    os.link(files / "songs.csv", files / "new-test.csv")
+    before = (files / "songs.csv").read_bytes()
+    assert command("fit", "songs.csv", *fit)[0] == 0
+    assert (files / "songs.csv").read_bytes() == before
+    assert (files / "new-test-2.csv").is_file()
+
+
 def test_the_names_of_labels_of_an_arff_are_kept(tmp_path, command, fails):
     (tmp_path / "a.csv").write_text("x,label:y\n1,0\n2,1\n")
     assert command("convert", "a.csv", "a.arff")[0] == 0
     assert "is read by this command" in fails("fit", "a.arff", "-o", "a.xml")
+    os.link(tmp_path / "a.arff", tmp_path / "b.arff")
+    assert "is read by this command" in fails("convert", "b.arff", "--xml", "a.xml", "a.ARFF")
+    assert not (tmp_path / "a.ARFF").exists()
     assert command("convert", "a.arff", "a2.csv")[0] == 0
     assert "label" in (tmp_path / "a.xml").read_text()
 

@@ -58,7 +58,17 @@ def test_data_that_go_to_a_file_are_true_and_raw_ones_everywhere(evil, command, 
     assert EVIL not in command(*keep)[1]
 
 
-CELLS = ["=cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "+1+cmd", "-2+3", "\uff1d1+1"]
+CELLS = [
+    "=cmd|' /C calc'!A0",
+    "@SUM(1)",
+    "\t=1",
+    "+1+cmd",
+    "-2+3",
+    "\uff1d1+1",
+    "\ufeff=1",
+    "\u200b@SUM(1)",
+    "\u00ad+1+1",
+]
 HARMLESS = ["-", "NA", "?", " two  blanks ", "-1.5", "+3e2", "007", "1,5", "a=b", "'=x", ""]
 
 

@@ -135,7 +135,11 @@ def test_copies_are_in_proportion():
         ({"class_weight": {2: 1.0}}, {}, r"class_weight must name classes of y \(0, 1\), got 2"),
         ({"task_weight": [1.0, 0.0, 1.0]}, {}, "task_weight must be positive numbers"),
         ({"task_weight": {7: 2.0}}, {}, r"task_weight must name tasks \(0, 1, 2\), got 7"),
-        ({"metric": "f1"}, {"sample_weight": [0.5] * 40}, r"weights must be whole numbers for F1\(\)"),
+        (
+            {"threshold": "recall>=0.9"},
+            {"sample_weight": [0.5] * 40},
+            r"threshold must be something else than 'recall>=0\.9' where rows have weights that are no whole numbers",
+        ),
     ],
 )
 def test_weights_without_meaning(parameters, fitted, words):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtl.experiments.results import rows_as_csv
 from smtl.experiments.tables import NOTHING, Cell, Column, Row, Table, number, p_value, percent, seconds
 
 HOSTILE = 'a|b & <script>alert("1")</script> 50% of $x_1$ {~^}\\'
@@ -103,3 +104,13 @@ def test_what_is_not_there_is_a_dash() -> None:
     nan = math.nan
     assert {number(nan), number(None), percent(nan, 0.1), percent(None), seconds(nan), p_value(nan)} == {NOTHING}
     assert percent(0.5, nan) == "50.00"
+
+
+def test_csv_has_nothing_that_a_spreadsheet_would_run() -> None:
+    name = "=cmd|' /C calc'!A0.csv"
+    one = Table(
+        "t", "", [Column("Data", "data", text=True), Column("AUC", "auc")], [Row([Cell(name), Cell("-0.5", -0.5)])]
+    )
+    assert list(csv.reader(one.to_csv().splitlines()))[1] == [f"'{name}", "-0.5"]
+    rows = [{"dataset": name, "method": "br", "split": 0, "status": "failed", "error": "@SUM(1)"}]
+    assert list(csv.reader(rows_as_csv(rows).splitlines()))[1] == [f"'{name}", "br", "0", "failed", "'@SUM(1)"]

@@ -7,7 +7,7 @@ from smtl.metrics import Metric, get_metric, metric_names
 from smtl.metrics.weighting import weighted_planes, weighted_score
 from tests.seeds import new_rng
 
-WITH_ANY = ["auc", "error", "log", "pauc"]  # metrics whose oracles know weights that are no whole numbers
+WITHOUT_NUMBERS = ["auc", "error", "log", "pauc"]  # losses for which a number of rows means nothing
 
 
 def draw(rng, n_tasks=3):
@@ -64,9 +64,8 @@ def test_weighted_scores(name):
         assert got == pytest.approx(metric.score(y[copies], scores[copies]), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", WITH_ANY)
-def test_weights_that_are_no_whole_numbers(name):
-    """A hundredfold weight is a hundred rows: for these losses only the scale differs."""
+@pytest.mark.parametrize("name", WITHOUT_NUMBERS)
+def test_where_only_the_scale_differs(name):
     rng, metric = new_rng(), get_metric(name)
     scores, y, ptr, weights, _, _ = draw(rng)
     no = {"shift": np.zeros(3), "with_intercept": False, "eps": 0.0}

@@ -20,7 +20,7 @@ from tests.seeds import new_seed
 # Their attributes are plain parameters; trees are checked where they are built.
 OTHER_CLASSES = ("BoostedTrees", "ForestLearner", "CoarseForestLearner")
 ANY_LENGTH = ("null_tasks_", "landmarks", "held_out_scores_")
-OTHERS = ("smtl.metrics.", "smtl.penalties.", "smtl.ensemble.boosted_trees.")
+OTHERS = ("smtl.notebook.", "smtl.metrics.", "smtl.penalties.", "smtl.ensemble.boosted_trees.")
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +105,30 @@ def test_no_metadata_may_be_of_another_kind(key, value, models, tmp_path):
         return
     parts["smtl.json"][key] = value
     refused(tmp_path / "m", parts, (key, value))
+
+
+def test_characters_that_there_cannot_be_are_refused(models, tmp_path):
+    parts = again(models["ensemble"])
+    every = [name for name in parts if name.endswith(".npy")]
+    texts = [name for name in every if np.load(io.BytesIO(parts[name])).dtype.kind == "U"]
+    assert texts
+    for order in "<>":
+        array = np.load(io.BytesIO(parts[texts[0]]))
+        codes = array.astype(array.dtype.newbyteorder(order)).view(f"{order}u4").copy()
+        codes.flat[0] = 0x110000
+        refused(tmp_path / "m", parts | {texts[0]: stored(codes.view(f"{order}U{array.dtype.itemsize // 4}"))}, order)
+
+
+@pytest.mark.parametrize("key", ["learner", "score", "weight", "seconds"])
+def test_the_board_of_an_ensemble_has_names_and_numbers(key, models, tmp_path):
+    parts = again(models["ensemble"])
+    (board,) = [
+        node for kind, one in nodes(parts["schema.json"]) if "leaderboard_" in one for node in [one["leaderboard_"]]
+    ]
+    content = board["content"]
+    other = "score" if key == "learner" else "learner"
+    content[key] = content[other]
+    refused(tmp_path / "m", parts, key)
 
 
 def test_an_attribute_that_no_model_has_is_refused(tmp_path):

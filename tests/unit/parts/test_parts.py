@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import smtl
 from smtl.dask import SMTLClassifier, SMTLClassifierCV
+from smtl.datasets import DatasetError
 from smtl.estimators.fitting import Formula
 from smtl.estimators.targets import read_targets
 from smtl.metrics import ContingencyMetric, get_metric
@@ -247,6 +248,40 @@ def test_parquet_messages(tmp_path):
         SMTLClassifier().fit_parquet(tmp_path, "z")
 
 
+def test_damaged_parquet_is_refused(tmp_path):
+    path, rng = tmp_path / "a.parquet", new_rng()
+    pq.write_table(pa.table({"x": rng.normal(size=5), "y": [0, 1, 0, 1, 1]}), path)
+    whole, refused = path.read_bytes(), 0
+    for at in rng.choice(np.arange(4, len(whole) - 4), 200, replace=False):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << rng.integers(8)
+        path.write_bytes(changed)
+        try:
+            rows = ParquetRows(tmp_path, ["y"])
+            assert sum(rows.each_raw(lambda raw: len(raw.X))) == rows.n_rows
+        except ValueError:
+            refused += 1
+    assert refused > 20
+
+
+def test_a_small_file_does_not_claim_many_rows(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": np.zeros(2000), "y": np.arange(2000) % 2}), path)
+    assert ParquetRows(tmp_path, ["y"]).n_rows == 2000
+    monkeypatch.setattr(parquet, "MOST_ROWS_A_BYTE", 2000 / (path.stat().st_size + 1))
+    with pytest.raises(DatasetError, match=r"got a damaged one \(it claims 2,000 rows\)"):
+        ParquetRows(tmp_path, ["y"])
+
+
+def test_text_of_labels_has_a_limit(tmp_path):
+    words = pa.array(["a" * 10**6, "b" * 10**6])
+    labels = pa.DictionaryArray.from_arrays(pa.array(np.arange(1000) % 2, pa.int32()), words)
+    pq.write_table(pa.table({"x": np.arange(1000.0), "y": labels}), tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").stat().st_size < 2 * 10**5
+    with pytest.raises(DatasetError, match="the text of some rows must take at most"):
+        ParquetRows(tmp_path, ["y"]).each_raw(lambda raw: raw)
+
+
 def test_cross_validation_on_parts():
     rng = new_rng()
     X, Y = draw(rng, n=240)
@@ -284,7 +319,9 @@ def test_a_stopped_fit_goes_on_where_it_was(tmp_path, metric):
     model = SMTLClassifier(metric, **options)._fit_rows(rows)
     assert len(asked) - 4 + 3 == whole.n_iter_ or metric == "log"  # no pass is done twice
     assert model.gap_ <= TOL
-    assert abs(model.objective_ - whole.objective_) <= TOL * whole.objective_
+    assert (model.objective_, model.dual_bound_, model.n_iter_) == (whole.objective_, whole.dual_bound_, whole.n_iter_)
+    np.testing.assert_array_equal(model.coef_, whole.coef_)
+    np.testing.assert_array_equal(model.intercept_, whole.intercept_)
     before = len(asked)
     again = SMTLClassifier(metric, **options)._fit_rows(rows)
     assert len(asked) == before
@@ -294,12 +331,42 @@ def test_a_stopped_fit_goes_on_where_it_was(tmp_path, metric):
 def test_checkpoint_of_another_fit_is_refused(tmp_path):
     with Checkpoint(tmp_path / "passes", {"C": "1.0"}) as checkpoint:
         one = Pass(np.ones(1), np.ones(1), np.ones((1, 1)))
-        checkpoint.log("a").add(np.ones((1, 1)), np.zeros(1), 0.0, np.zeros(1), one)
+        checkpoint.log("a").add(np.ones((1, 1)), np.zeros(1), 0.0, np.zeros(1), {}, one)
     with pytest.raises(ValueError, match="it is that of one with other C"):
         Checkpoint(tmp_path / "passes", {"C": "2.0"})
-    (tmp_path / "text").write_text("no checkpoint")
-    with pytest.raises(ValueError, match="must be a file that a fit with a checkpoint has written"):
-        Checkpoint(tmp_path / "text", {})
+    for content in (b"no checkpoint", b"PK\x03\x04" + bytes(40), (tmp_path / "passes").read_bytes()[:30]):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(ValueError, match="must be a file that a fit with a checkpoint has written"):
+            Checkpoint(tmp_path / "other", {})
+        assert (tmp_path / "other").read_bytes() == content
+
+
+def test_a_checkpoint_that_is_damaged_anywhere_says_nothing_wrong(tmp_path):
+    rng = new_rng()
+    path, zeros, eps = tmp_path / "passes", np.zeros(2), 0.0
+    path.touch()  # as a name that mktemp has made
+    passes = [Pass(*rng.normal(size=(2, 2)), rng.normal(size=(2, 3))) for _ in range(4)]
+    with Checkpoint(path, {"C": "1.0"}) as checkpoint:
+        for k, one in enumerate(passes):
+            checkpoint.log("a").add(np.full((2, 3), k), zeros, eps, zeros + k, {"step": zeros - k}, one)
+    whole = path.read_bytes()
+    for at in rng.integers(100, len(whole), size=30):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << rng.integers(8)
+        path.write_bytes(changed if rng.random() < 0.7 else whole[:at])
+        with Checkpoint(path, {"C": "1.0"}) as checkpoint:
+            found = []
+            for k in range(4):
+                shift, memory = zeros.copy(), {}
+                found.append(checkpoint.log("a").replayed(np.full((2, 3), k), shift, eps, memory))
+                if found[-1] is not None:
+                    assert (shift == k).all()
+                    assert (memory["step"] == -k).all()
+        known = [one is not None for one in found]
+        assert known == sorted(known, reverse=True), "what is behind a damaged pass is forgotten, too"
+        assert not all(known)
+        for one, true in zip(found, passes, strict=True):
+            assert one is None or all(map(np.array_equal, one, true))
 
 
 def test_scaling_of_slopes():

@@ -20,6 +20,7 @@ from smtl.tables import batches as batches_module
 from smtl.tables import cells, inputs
 from smtl.tables.batches import open_batches
 from smtl.tables.layout import Layout
+from smtl.tables.reading import read_table
 from tests.seeds import new_rng
 
 
@@ -185,6 +186,27 @@ def test_parquet(tmp_path, stream):
     assert found.column("s").to_pylist() == [numbers[word.as_py()] for word in table.column("s")]
     with open_batches(path, numbers=["k"]) as batches, pytest.raises(DatasetError, match="row 1, column 'k': must be"):
         list(batches)
+
+
+def test_parquet_with_a_changed_byte_is_one_table_or_none(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"x": [0.5]}), path)
+    whole, n_read, differ = path.read_bytes(), 0, 0
+    for at in range(4, len(whole) - 4):
+        changed = bytearray(whole)
+        changed[at] ^= 2  # of a number, one more or one less
+        path.write_bytes(changed)
+        counts = []
+        for read in (lambda: read_table(path).num_rows, lambda: read_all(path)[2].num_rows):
+            try:
+                counts.append(read())
+            except DatasetError:
+                counts.append(None)
+        assert counts[0] == counts[1], at
+        n_read += counts[0] is not None
+        differ += counts[0] is None
+    assert n_read > 0
+    assert differ > 0
 
 
 def test_json_lines(monkeypatch):

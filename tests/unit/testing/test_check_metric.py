@@ -374,6 +374,26 @@ class ScoreNaN(AUC):
         return float("nan")
 
 
+class WeightsForgotten(AUC):
+    def planes(self, scores, y, ptr, *, weights=None, **options):
+        return AUC.planes(self, scores, y, ptr, **options)
+
+
+class WeightsSquared(F1):
+    def planes(self, scores, y, ptr, *, weights=None, **options):
+        return F1.planes(self, scores, y, ptr, weights=None if weights is None else weights**2, **options)
+
+
+class WeightsRounded(F1):
+    def planes(self, scores, y, ptr, *, weights=None, **options):
+        return F1.planes(self, scores, y, ptr, weights=None if weights is None else np.ceil(weights), **options)
+
+
+class WeightlessScore(Jaccard):
+    def score(self, y, s, weights=None):
+        return Jaccard().score(y, s)
+
+
 class ScoreNotAFloat(AUC):
     def score(self, y, s):
         return np.array([super().score(y, s)])
@@ -462,6 +482,10 @@ BROKEN = [
     (ScoreNaN, r"score must be a finite float, got nan"),
     (ScoreNotAFloat, r"score must be a finite float, got array\("),
     (ScoreSorts, r"score must not modify its s"),
+    (WeightsForgotten, r"planes of weighted rows must have the value of repeated rows"),
+    (WeightsSquared, r"planes of weighted rows must have the value of repeated rows"),
+    (WeightsRounded, r"a row must count as two equal rows whose weights add up to its own"),
+    (WeightlessScore, r"score of weighted rows must be that of repeated rows"),
     (CopyForgets, r"oracle must survive (copy\.deepcopy|pickle)"),
 ]
 

@@ -68,6 +68,11 @@ class Learner(Registered, ABC):
     pooled: ClassVar[dict[str, Any]] = {}
     one_task: ClassVar[dict[str, Any] | None] = {}
 
+    @property
+    def knows_weights(self) -> bool:
+        """Whether rows count what ``targets.row_weight`` says, where that is given."""
+        return False
+
     def __init__(self, *, random_state: int = 0, n_jobs: int | None = None) -> None:
         self.random_state = random_state
         self.n_jobs = n_jobs

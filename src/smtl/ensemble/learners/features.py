@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.decomposition import TruncatedSVD
 from sklearn.impute import SimpleImputer
@@ -12,7 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 __all__ = ["Features", "SparseScaler", "SparseToDense"]
 
+Float: TypeAlias = npt.NDArray[np.float64]
+
 N_COMPONENTS = 100  # directions that sparse features are reduced to
+NOTHING = 1e-10  # of the largest singular value: a direction of less is nothing but rounding
 FULL_FROM = 0.1  # share of entries from which on a column of a sparse matrix is treated as a dense one
 
 
@@ -29,11 +33,12 @@ class SparseScaler:
     array([1. , 0.1])
     """
 
-    def fit(self, X: Any) -> SparseScaler:
+    def fit(self, X: Any, sample_weight: Float | None = None) -> SparseScaler:
         """Learn the scale of each column."""
         X = sp.csc_array(X)
-        n = max(X.shape[0], 1)
-        mean, square = X.sum(axis=0) / n, X.multiply(X).sum(axis=0) / n
+        each = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        n = each.sum() or 1.0
+        mean, square = each @ X / n, each @ X.multiply(X) / n
         spread = np.sqrt(np.maximum(square - mean**2, 0.0))
         self.scale = 1.0 / np.maximum(spread, 1.0)
         return self
@@ -61,21 +66,26 @@ class SparseToDense:
     def __init__(self, random_state: int) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Any) -> SparseToDense:
+    def fit(self, X: Any, weights: Float | None = None) -> SparseToDense:
         """Learn which columns are full, and the directions of the others."""
         X = sp.csc_array(X)
-        full = _full(X)
+        each = np.ones(X.shape[0]) if weights is None else weights
+        column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        full = np.bincount(column, each[X.indices], X.shape[1]) >= FULL_FROM * each.sum()
         self.full, self.rest = np.flatnonzero(full), np.flatnonzero(~full)
         kept = X[:, self.full].toarray()
-        self.center = kept.mean(axis=0)
+        self.center = np.average(kept, axis=0, weights=each)
         n_components = min(N_COMPONENTS, X.shape[0], len(self.rest))
         self.components = np.zeros((len(self.rest), 0))
         if n_components:
             rest = X[:, self.rest].tocsr()
-            svd = TruncatedSVD(n_components, random_state=self.random_state).fit(rest)
+            svd = TruncatedSVD(n_components, random_state=self.random_state)
+            # A row of weight w adds to the directions what w equal rows do.
+            svd.fit(rest if weights is None else sp.diags_array(np.sqrt(each)) @ rest)
+            found = svd.components_[svd.singular_values_ > NOTHING * svd.singular_values_.max()]
             # The first direction counts as much as one of the full columns.
-            spread = float(np.sqrt(svd.explained_variance_.max())) if len(self.full) else 1.0
-            self.components = svd.components_.T / (spread or 1.0)
+            spread = _largest_spread(rest @ found.T, each) if len(self.full) else 1.0
+            self.components = found.T / (spread or 1.0)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -84,9 +94,10 @@ class SparseToDense:
         return np.hstack([X[:, self.full].toarray() - self.center, X[:, self.rest].tocsr() @ self.components])
 
 
-def _full(X: Any) -> Any:
-    """Return which columns of a CSC array have many entries."""
-    return np.diff(X.indptr) >= FULL_FROM * X.shape[0]
+def _largest_spread(X: Any, weights: Float) -> float:
+    """Return the largest standard deviation of a column."""
+    centred = X - np.average(X, axis=0, weights=weights)
+    return float(np.sqrt(np.average(centred**2, axis=0, weights=weights).max(initial=0.0)))
 
 
 class Features:
@@ -119,13 +130,15 @@ class Features:
         self.random_state = random_state
         self._steps: list[Any] = []
 
-    def fit_transform(self, X: Any) -> Any:
+    def fit_transform(self, X: Any, weights: Float | None = None) -> Any:
         """Choose the steps, fit them, and return the result.
 
         Parameters
         ----------
         X : ndarray or sparse array of shape (n_samples, n_features)
             Features.
+        weights : ndarray of shape (n_samples,), optional
+            What each row counts.
 
         Returns
         -------
@@ -135,11 +148,16 @@ class Features:
         sparse, reduce = sp.issparse(X), sp.issparse(X) and self.dense
         self._steps = []
         if self.scale or reduce:
-            self._steps = [SimpleImputer(keep_empty_features=True), SparseScaler() if sparse else StandardScaler()]
+            filled = SimpleImputer(keep_empty_features=True).fit(X)
+            if weights is not None:
+                filled.statistics_ = _means(X, weights)
+            X = filled.transform(X)
+            scaler: Any = SparseScaler() if sparse else StandardScaler()
+            X = scaler.fit(X, sample_weight=weights).transform(X)
+            self._steps = [filled, scaler]
         if reduce:
-            self._steps.append(SparseToDense(self.random_state))
-        for step in self._steps:
-            X = step.fit(X).transform(X)
+            self._steps.append(SparseToDense(self.random_state).fit(X, weights))
+            X = self._steps[-1].transform(X)
         return _plain(X)
 
     def transform(self, X: Any) -> Any:
@@ -158,6 +176,20 @@ class Features:
         for step in self._steps:
             X = step.transform(X)
         return _plain(X)
+
+
+def _means(X: Any, weights: Float) -> Float:
+    """Return the weighted mean of each column's known values; 0 where there is none."""
+    if sp.issparse(X):
+        missing = X.copy()
+        missing.data = np.isnan(missing.data).astype(np.float64)
+        known = X.copy()
+        known.data = np.nan_to_num(known.data)
+        sums, mass = weights @ known, weights.sum() - weights @ missing
+    else:
+        there = ~np.isnan(X)
+        sums, mass = weights @ np.where(there, X, 0.0), weights @ there
+    return np.asarray(sums / np.where(mass > 0.0, mass, 1.0))
 
 
 def _plain(X: Any) -> Any:

@@ -71,6 +71,10 @@ class ForestLearner(Learner):
         if "_forest" in kept:
             self._forest = forest_of(kept["_forest"])
 
+    @property
+    def knows_weights(self) -> bool:  # noqa: D102
+        return True
+
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
         scores = []
         for train, test in folds:
@@ -86,31 +90,37 @@ class ForestLearner(Learner):
         return log_odds(share.reshape(len(share), -1), FLOOR)
 
     def _grow(self, X: Any, targets: Targets, n_trees: int) -> None:
-        X = self._features.fit_transform(X)
+        weights = targets.row_weight
+        X = self._features.fit_transform(X, weights)
         Y = targets.Y
         known = Y != 0
-        share = (Y > 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        n_pos, n_neg = targets.masses()
+        share = n_pos / np.where(n_pos + n_neg > 0.0, n_pos + n_neg, 1.0)
         wanted = np.where(known, Y > 0, share)
         n_rows = max(FEWEST, N_ROWS // n_trees)
+        # A leaf has so many rows, or rows that weigh as much.
+        least: dict[str, Any] = {"min_samples_leaf": self.min_samples_leaf}
+        if weights is not None:
+            least = {"min_weight_fraction_leaf": min(self.min_samples_leaf / weights.sum(), 0.5)}
         self._forest = ExtraTreesRegressor(
             n_trees,
-            min_samples_leaf=self.min_samples_leaf,
+            **least,
             max_features=self.max_features,
             bootstrap=n_rows < len(Y),
             max_samples=n_rows if n_rows < len(Y) else None,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
-        ).fit(X, wanted if wanted.shape[1] > 1 else wanted[:, 0])
+        ).fit(X, wanted if wanted.shape[1] > 1 else wanted[:, 0], weights)
         if not known.all():
-            self._count_labelled(X, Y, share)
+            self._count_labelled(X, Y, share, np.ones(len(Y)) if weights is None else weights)
 
-    def _count_labelled(self, X: Any, Y: Any, share: Float) -> None:
+    def _count_labelled(self, X: Any, Y: Any, share: Float, weights: Float) -> None:
         """Set the answers of the leaves to the share of positives among their labelled rows."""
         leaves = self._forest.apply(X)
         for number, tree in enumerate(self._forest.estimators_):
             n_pos, n_neg = (np.zeros(tree.tree_.value.shape[:2]) for _ in range(2))
-            np.add.at(n_pos, leaves[:, number], Y > 0)
-            np.add.at(n_neg, leaves[:, number], Y < 0)
+            np.add.at(n_pos, leaves[:, number], weights[:, None] * (Y > 0))
+            np.add.at(n_neg, leaves[:, number], weights[:, None] * (Y < 0))
             # Half a row of the share of all: what a leaf without labelled rows answers.
             tree.tree_.value[:, :, 0] = (n_pos + 0.5 * share) / (n_pos + n_neg + 0.5)
 

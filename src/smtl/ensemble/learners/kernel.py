@@ -65,7 +65,7 @@ class Ridge(NamedTuple):
         return np.asarray(self.V @ ((self.V.T @ products) / (self.eigenvalues + penalty)[:, None]))
 
 
-def ridge_of(gram: Float, total: Float, n: int) -> Ridge:
+def ridge_of(gram: Float, total: Float, n: float) -> Ridge:
     r"""Return the ridge regression of n rows from sums over them.
 
     Parameters
@@ -74,8 +74,8 @@ def ridge_of(gram: Float, total: Float, n: int) -> Ridge:
         :math:`Z'Z`.
     total : ndarray of shape (k,)
         Column sums of Z.
-    n : int
-        How many rows.
+    n : float
+        How many rows, or what they weigh.
 
     Returns
     -------
@@ -135,15 +135,22 @@ class KernelLearner(Learner):
         self.landmarks: Float = np.zeros((0, 0))
         self._features = Features(scale=scaled, dense=True, random_state=random_state)
 
+    @property
+    def knows_weights(self) -> bool:  # noqa: D102
+        return True
+
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
-        X = self._features.fit_transform(X)
-        self.landmarks = X[_landmarks(len(X), self.random_state)]
-        median = float(np.median(euclidean_distances(self.landmarks, squared=True)))
+        weights = np.ones(len(targets.Y)) if targets.row_weight is None else targets.row_weight
+        X = self._features.fit_transform(X, targets.row_weight)
+        chosen_rows = _landmarks(len(X), self.random_state)
+        self.landmarks = X[chosen_rows]
+        pairs = np.outer(weights[chosen_rows], weights[chosen_rows])
+        median = _median(euclidean_distances(self.landmarks, squared=True), pairs)
         best = -np.inf
         chosen: list[Float] = []
         for width in WIDTHS:
             gamma = width / max(median, np.finfo(np.float64).tiny)
-            by_penalty = self._all_penalties(self._map(X, gamma)[0], targets, folds)
+            by_penalty = self._all_penalties(self._map(X, gamma)[0], targets, folds, weights)
             values = self._each(lambda scores: _mean_auc(scores, targets, folds), by_penalty)
             for penalty, scores, value in zip(LAMBDAS, by_penalty, values, strict=True):
                 if value > best:
@@ -152,13 +159,14 @@ class KernelLearner(Learner):
             chosen = [np.zeros((len(test), targets.Y.shape[1])) for _, test in folds]
         elif not targets.Y.all():
             Z, _ = self._map(X, self.gamma)
-            models = [self._filled(Z, targets.Y, train) for train, _ in folds]
+            models = [self._filled(Z, targets.Y, train, weights) for train, _ in folds]
             chosen = [Z[test] @ coef + intercept for (coef, intercept), (_, test) in zip(models, folds, strict=True)]
         return chosen
 
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
-        Z, M = self._map(self._features.fit_transform(X), self.gamma)
-        coef, self.intercept = self._filled(Z, targets.Y, np.arange(len(Z)))
+        weights = np.ones(len(targets.Y)) if targets.row_weight is None else targets.row_weight
+        Z, M = self._map(self._features.fit_transform(X, targets.row_weight), self.gamma)
+        coef, self.intercept = self._filled(Z, targets.Y, np.arange(len(Z)), weights)
         # Weights of the landmarks themselves. M must not be computed again: eigenvectors of close eigenvalues are
         # turned by rounding errors.
         self.coef = M @ coef
@@ -198,17 +206,17 @@ class KernelLearner(Learner):
         with threads(self.n_jobs) as (executor, _):
             return list(map(work, of) if executor is None else executor.map(work, of))
 
-    def _all_penalties(self, Z: Float, targets: Targets, folds: Splits) -> list[list[Float]]:
+    def _all_penalties(self, Z: Float, targets: Targets, folds: Splits, weights: Float) -> list[list[Float]]:
         """Return the held-out scores for each penalty, a list of one a fold."""
-        moments = self._training_moments(Z, folds)
+        moments = self._training_moments(Z, folds, weights)
 
         def scores_of(k: int) -> list[Float]:
             train, test = folds[k]
-            ridge = ridge_of(*moments[k], len(train))
-            Y = _zero_one(targets.Y[train])
-            b = Y.mean(axis=0)
+            ridge, each = ridge_of(*moments[k], float(weights[train].sum())), weights[train]
+            Y = _zero_one(targets.Y[train], each)
+            b = np.average(Y, axis=0, weights=each)
             target = np.zeros((len(Z), Y.shape[1]))
-            target[train] = Y - b
+            target[train] = each[:, None] * (Y - b)
             # Targets are centred, so that the features need not be.
             products = ridge.V.T @ (Z.T @ target)
             shrunk = [products / (ridge.eigenvalues + penalty)[:, None] for penalty in LAMBDAS]
@@ -223,37 +231,49 @@ class KernelLearner(Learner):
         found = self._each(scores_of, range(len(folds)))
         return [list(by_fold) for by_fold in zip(*found, strict=True)]
 
-    def _training_moments(self, Z: Float, folds: Splits) -> list[tuple[Float, Float]]:
+    def _training_moments(self, Z: Float, folds: Splits, weights: Float) -> list[tuple[Float, Float]]:
         """Return the Gram matrix and the sum of each fold's training rows."""
         if any(len(train) + len(test) != len(Z) for train, test in folds):
-            return self._each(lambda split: _moments(Z[split[0]]), folds)
+            return self._each(lambda split: _moments(Z[split[0]], weights[split[0]]), folds)
         # The rest of the rows: one product of few rows is enough.
-        tested = self._each(lambda split: _moments(Z[split[1]]), folds)
+        tested = self._each(lambda split: _moments(Z[split[1]], weights[split[1]]), folds)
         n_tests = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(Z))
         if (n_tests == 1).all():
             gram, total = _sum_of(tested)
         else:
-            gram, total = _moments(Z)
+            gram, total = _moments(Z, weights)
         return [(gram - of_test, total - sum_of_test) for of_test, sum_of_test in tested]
 
-    def _filled(self, Z: Float, Y: Any, train: Rows) -> tuple[Float, Float]:
+    def _filled(self, Z: Float, Y: Any, train: Rows, weights: Float) -> tuple[Float, Float]:
         """Return weights and intercepts of the regression on what is labelled of the training rows."""
-        Z = Z if len(train) == len(Z) else Z[train]
-        gram, total = _sum_of(self._each(lambda rows: _moments(Z[rows]), self._blocks(len(Z))))
-        ridge = ridge_of(gram, total, len(Z))
+        Z, each = Z if len(train) == len(Z) else Z[train], weights[train]
+        gram, total = _sum_of(self._each(lambda rows: _moments(Z[rows], each[rows]), self._blocks(len(Z))))
+        ridge = ridge_of(gram, total, float(each.sum()))
         missing = Y[train] == 0
-        target = _zero_one(Y[train])
+        target = _zero_one(Y[train], each)
         for _ in range(N_FILLS if missing.any() else 1):
-            b = target.mean(axis=0)
-            coef = ridge.coef(Z.T @ (target - b), self.penalty)
+            b = np.average(target, axis=0, weights=each)
+            coef = ridge.coef(Z.T @ (each[:, None] * (target - b)), self.penalty)
             intercept = b - ridge.mean @ coef
             target = np.where(missing, Z @ coef + intercept, target)
         return coef, intercept
 
 
-def _moments(Z: Float) -> tuple[Float, Float]:
-    """Return the Gram matrix and the sum of rows."""
-    return Z.T @ Z, Z.sum(axis=0)
+def _moments(Z: Float, weights: Float) -> tuple[Float, Float]:
+    """Return the Gram matrix and the sum of weighted rows."""
+    if (weights == 1.0).all():
+        return Z.T @ Z, Z.sum(axis=0)  # one matrix less, and half the product
+    return Z.T @ (weights[:, None] * Z), weights @ Z
+
+
+def _median(values: Float, weights: Float) -> float:
+    """Return the median of values that occur as often as their weights say."""
+    if (weights == 1.0).all():
+        return float(np.median(values))
+    order = np.argsort(values, axis=None)
+    mass = np.cumsum(weights.ravel()[order])
+    middle = [np.searchsorted(mass, 0.5 * mass[-1], side) for side in ("left", "right")]
+    return float(values.ravel()[order][np.minimum(middle, len(mass) - 1)].mean())
 
 
 def _sum_of(moments: list[tuple[Float, Float]]) -> tuple[Float, Float]:
@@ -269,14 +289,16 @@ def _landmarks(n: int, seed: int) -> Rows:
     return np.sort(check_random_state(seed).permutation(n)[:k])
 
 
-def _zero_one(Y: Any) -> Float:
+def _zero_one(Y: Any, weights: Float) -> Float:
     """Return targets 1, 0, and the share of positives where there is no label."""
-    n_known = np.maximum((Y != 0).sum(axis=0), 1)
-    return np.asarray(np.where(Y == 0, (Y > 0).sum(axis=0) / n_known, Y > 0), dtype=np.float64)
+    known = weights @ (Y != 0)
+    share = (weights @ (Y > 0)) / np.where(known > 0.0, known, 1.0)
+    return np.asarray(np.where(Y == 0, share, Y > 0), dtype=np.float64)
 
 
 def _mean_auc(scores: list[Float], targets: Targets, folds: Splits) -> float:
     """Return the mean AUC over the tasks, of the scores of all folds together; minus infinity where there is none."""
     rows = np.concatenate([test for _, test in folds])
-    value = TaskScorer(AUC())(zip(targets.Y[rows].T, np.concatenate(scores).T, strict=True))
+    weights = None if targets.row_weight is None else [targets.row_weight[rows]] * targets.Y.shape[1]
+    value = TaskScorer(AUC())(zip(targets.Y[rows].T, np.concatenate(scores).T, strict=True), weights)
     return value if np.isfinite(value) else -np.inf

@@ -10,7 +10,7 @@ import numpy as np
 from smtl.ensemble.learners.base import Float, Learner, Rows, Splits
 from smtl.ensemble.learners.features import Features
 from smtl.estimators.fitting import Formula, Solving, fit_linear, natural_C, problem_of
-from smtl.estimators.held_out import own_scores
+from smtl.estimators.held_out import own_scores, scores_of
 from smtl.estimators.points import Point
 from smtl.estimators.scoring import TaskScorer
 from smtl.estimators.search import Data, Scoring, search
@@ -73,8 +73,12 @@ class LinearLearner(Learner):
         self.penalty, self.C = penalties[0], np.nan
         self._features = Features(scale=True, dense=False)
 
+    @property
+    def knows_weights(self) -> bool:  # noqa: D102
+        return True
+
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
-        X = self._features.fit_transform(X)
+        X = self._features.fit_transform(X, targets.row_weight)
         n_rows = len(targets.Y)
         if len(targets.learnable()) == 0:
             shape = targets.Y.shape[1:]
@@ -90,11 +94,10 @@ class LinearLearner(Learner):
         if some is not folds:
             [best] = self._path(X, targets, folds, 0, np.array([self.C * N_CHOOSING / n_rows]))
             self.C = best.C
-        assert best.held is not None
-        return np.split(best.held.scores, np.cumsum([len(test) for _, test in folds])[:-1])
+        return [scores_of(X, targets, fold, *model) for fold, model in zip(best.folds, best.models, strict=True)]
 
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
-        X = self._features.fit_transform(X)
+        X = self._features.fit_transform(X, targets.row_weight)
         formula, solving = Formula(Log(), get_penalty(self.penalty, 0.0)), Solving(tol=FINAL_TOL, max_iter=FINAL_ITER)
         with threads(self.n_jobs) as threading:
             model = fit_linear(X, targets, formula, self.C, solving, threading=threading, warn=False)

@@ -38,6 +38,10 @@ class Pooled(Learner):
         self.n_tasks = 0
         self._features = Features(scale=scale, dense=True, random_state=learner.random_state)
 
+    @property
+    def knows_weights(self) -> bool:  # noqa: D102
+        return self.learner.knows_weights
+
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
         X, pooled = self._pool(X, targets)
         return [scores[:, 0] for scores in self.learner.held_out_scores(X, pooled, folds)]
@@ -58,9 +62,8 @@ class Pooled(Learner):
         """Return features with the task among them, and one binary target."""
         assert targets.task is not None
         self.n_tasks = len(targets.names)
-        X = _with_task(self._features.fit_transform(X), targets.task, self.n_tasks)
-        names = np.array(["all"])
-        return X, replace(targets, kind="binary", names=names, Y=targets.Y[:, None], task=None)
+        X = _with_task(self._features.fit_transform(X, targets.row_weight), targets.task, self.n_tasks)
+        return X, replace(_as_column(targets), kind="binary", names=np.array(["all"]))
 
 
 class PerTask(Learner):
@@ -89,6 +92,10 @@ class PerTask(Learner):
     def __getstate__(self) -> dict[str, Any]:
         """Return what is kept of it: its learners, not how they were made."""
         return {**self.__dict__, "kind": None, "options": None}
+
+    @property
+    def knows_weights(self) -> bool:  # noqa: D102
+        return self.kind(**self.options).knows_weights
 
     def held_out_scores(self, X: Any, targets: Targets, folds: Splits) -> list[Float]:  # noqa: D102
         assert targets.task is not None
@@ -136,7 +143,13 @@ class PerTask(Learner):
 
 def _own(targets: Targets, rows: Rows, i: int) -> Targets:
     """Return the labels of one task's rows, as one binary target."""
-    return replace(targets, kind="binary", names=targets.names[i : i + 1], Y=targets.Y[rows][:, None], task=None)
+    return replace(_as_column(targets.part(rows)), kind="binary", names=targets.names[i : i + 1])
+
+
+def _as_column(targets: Targets) -> Targets:
+    """Return labels of rows that belong to one task each in a column."""
+    weights = None if targets.weights is None else targets.weights[:, None]
+    return replace(targets, Y=targets.Y[:, None], weights=weights, task=None)
 
 
 def _with_task(X: Any, task: Rows, n_tasks: int) -> Any:

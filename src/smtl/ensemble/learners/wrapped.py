@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from smtl.ensemble.learners.base import Float, Learner, Rows, log_odds
 from smtl.ensemble.learners.features import Features
@@ -52,25 +53,33 @@ class WrappedLearner(Learner):
         self.estimator = estimator
         self._features: Features | None = None
 
+    @property
+    def knows_weights(self) -> bool:  # noqa: D102
+        return bool(has_fit_parameter(self.estimator, "sample_weight"))
+
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
         tags = get_tags(self.estimator)
         values = X.data if sp.issparse(X) else X
         fills = np.isnan(values).any() and not tags.input_tags.allow_nan
         reduces = sp.issparse(X) and not tags.input_tags.sparse
         self._features = Features(scale=fills, dense=reduces, random_state=self.random_state)
-        X, Y = self._features.fit_transform(X), targets.Y
+        weights = targets.row_weight
+        X, Y = self._features.fit_transform(X, weights), targets.Y
         self._constants = targets.constants()
         together = self.takes_labels_together and bool(tags.classifier_tags.multi_label)
         self._joint = together and Y.shape[1] > 1 and bool(Y.all())
         if self._joint:
-            self._models = [self._copy().fit(X, (Y > 0).astype(np.int64))]
+            self._models = [self._copy().fit(X, (Y > 0).astype(np.int64), **_given(weights))]
             return
         self._models = []
         for i in range(Y.shape[1]):
             known = np.flatnonzero(Y[:, i])
             y = (Y[known, i] > 0).astype(np.int64)
-            both = len(known) and y.min() < y.max()
-            self._models.append(self._copy().fit(X if len(known) == len(Y) else X[known], y) if both else None)
+            if len(known) == 0 or y.min() == y.max():
+                self._models.append(None)
+                continue
+            given = _given(None if weights is None else weights[known])
+            self._models.append(self._copy().fit(X if len(known) == len(Y) else X[known], y, **given))
 
     def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
         assert self._features is not None
@@ -88,6 +97,11 @@ class WrappedLearner(Learner):
         if "random_state" in copy.get_params() and copy.get_params()["random_state"] is None:
             copy.set_params(random_state=self.random_state)
         return copy
+
+
+def _given(weights: Float | None) -> dict[str, Float]:
+    """Return the keywords with which a classifier is told of weights."""
+    return {} if weights is None else {"sample_weight": weights}
 
 
 def _scores(model: Any, X: Any) -> npt.NDArray[Any]:

@@ -67,6 +67,18 @@ class CutRule(WrittenRule):
 
     kinds = ("binary", "multilabel", "tasks")
 
+    def check_weights(self, weights: Float | None) -> None:
+        """Raise ValueError for weights of rows that the rule cannot count by.
+
+        Here for those that are no whole numbers: a promise rests on how many rows have kept it.
+        """
+        if weights is not None and np.any(weights % 1.0):
+            raise ValueError(
+                f"threshold must be something else than {self.text!r} where rows have weights that are no whole "
+                f"numbers, got a weight of {float(weights[weights % 1.0 > 0.0][0])!r}: what it promises rests on a "
+                "number of rows."
+            )
+
     @abstractmethod
     def cuts(self, held: HeldOut, k: int) -> Float:
         """Return the cuts by what the folds other than k say.

@@ -48,6 +48,9 @@ class Costs(CutRule):
     def text(self) -> str:  # noqa: D102
         return "costs"
 
+    def check_weights(self, weights: Float | None) -> None:
+        """Take any weights: the cut rests on probabilities."""
+
     def cuts(self, held: HeldOut, k: int) -> Float:  # noqa: D102
         curves = logistic_curves(held, k)
         ends = np.array(
