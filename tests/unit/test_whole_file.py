@@ -61,8 +61,10 @@ def test_a_link_is_followed_and_who_may_read_it_stays(tmp_path):
 
 
 WRITES = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have started the tests
 from smtl.whole_file import whole_file
 with whole_file(Path(sys.argv[1])) as part:
     part.write_text("half")

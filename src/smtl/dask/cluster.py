@@ -7,12 +7,10 @@ driver holds the weights, and waits with an eye on the cluster: where nothing ca
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from smtl.dask.waiting import results
+from smtl.dask.waiting import results, sending
 from smtl.metrics.spreading import Round, Scored
 from smtl.parts.part import Part, Sums, Where, answered, check_mark, marked, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
@@ -75,7 +73,7 @@ class ClusterRows(Rows):
 
     def compute(self, lazy: Sequence[Any]) -> list[Any]:
         """Return a future a Delayed."""
-        with _large_graphs_are_fine():
+        with sending(self.client):
             return list(self.client.compute(list(lazy)))
 
     def apply(self, function: Callable[..., Any], handles: Sequence[Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
@@ -83,7 +81,7 @@ class ClusterRows(Rows):
         if handles and hasattr(handles[0], "dask"):
             return self.compute(self.lazy(function, handles, arguments))
         columns = list(zip(*arguments, strict=True)) if arguments and arguments[0] else []
-        with _large_graphs_are_fine():
+        with sending(self.client):
             return self.client.map(function, handles, *columns, pure=False, key=f"smtl-{function.__name__}")
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
@@ -95,7 +93,7 @@ class ClusterRows(Rows):
 
         It is the result of a task and no scattered data: where a worker that has it is lost, it is made again.
         """
-        with _large_graphs_are_fine():
+        with sending(self.client):
             return self.client.submit(_itself, value, pure=False, key=None)
 
     def total(self, futures: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
@@ -103,7 +101,8 @@ class ClusterRows(Rows):
         level = list(futures)
         while len(level) > 1:
             groups = [level[k : k + SUMMED_AT_ONCE] for k in range(0, len(level), SUMMED_AT_ONCE)]
-            level = self.client.map(add, groups, pure=False, key=f"smtl-{add.__name__}")
+            with sending(self.client):
+                level = self.client.map(add, groups, pure=False, key=f"smtl-{add.__name__}")
         return self.results(level)[0]
 
 
@@ -179,11 +178,3 @@ def _last(part: Part, mark: int | None, where: Where, state: tuple[Scored, Any] 
 
 def _workers(client: Any) -> dict[str, Any]:
     return dict(client.scheduler_info(n_workers=-1)["workers"])
-
-
-@contextmanager
-def _large_graphs_are_fine() -> Iterator[None]:
-    """Silence the advice to scatter what is large: scattered data are lost with the worker that has them."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        yield

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from smtl.parts.errors import ClusterError
 
-__all__ = ["results"]
+__all__ = ["results", "sending"]
 
 LOOK_EVERY = 1.0  # seconds between looks at the cluster
+
+
+@contextmanager
+def sending(client: Any) -> Iterator[None]:
+    """Send tasks to a cluster; raise ClusterError if its client is closed by now.
+
+    There is no advice to scatter what is large: scattered data are lost with the worker that has them.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            yield
+    except Exception as error:  # which kind it is differs between versions
+        if client.status == "closed":
+            raise ClusterError(_LOST) from error
+        raise
 
 
 def results(client: Any, futures: Sequence[Any], patience: float) -> list[Any]:

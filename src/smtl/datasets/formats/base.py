@@ -29,6 +29,7 @@ class Beginning:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "Songs.TXT")
@@ -102,9 +103,10 @@ class Format(Named, ABC):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from smtl.datasets import read
+    >>> import numpy as np
+    >>> from smtl.datasets import Dataset, Format, read
     >>> class Signs(Format):
     ...     name, title, order = "signs", "lines of + and -", 1
     ...     def begins(self, beginning):

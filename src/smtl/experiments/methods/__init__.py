@@ -97,6 +97,7 @@ def settings_of(model: BaseEstimator) -> dict[str, Any]:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from smtl import SMTLClassifierCV
     >>> settings_of(SMTLClassifierCV("auc", Cs=3, cv=2).fit(*load_iris(return_X_y=True)))["gap"] < 1e-3
     True
     """
