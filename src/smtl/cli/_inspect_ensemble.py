@@ -36,7 +36,9 @@ def description(fitted: Any, metadata: dict[str, Any]) -> dict[str, Any]:
     steps = [step for _, step in fitted.steps] if isinstance(fitted, Pipeline) else [fitted]
     known = metadata.get("scores") or {}
     scores = {task["name"]: task for task in known.get("tasks", [])}
-    cuts = final._metric().probability(final.thresholds_)
+    low, cuts, high = (
+        final._metric().probability(final.thresholds_ + k * final.threshold_spread_) for k in (-1.0, 0.0, 1.0)
+    )
     return {
         "steps": [type(step).__name__ for step in steps],
         **standing(final),
@@ -48,12 +50,14 @@ def description(fitted: Any, metadata: dict[str, Any]) -> dict[str, Any]:
         "data": metadata.get("data"),
         "training": metadata.get("training"),
         "mean_scores": known.get("macro"),
+        "cut_rule": final.threshold_rule_,
         "rivals": {name: rival["macro"] for name, rival in known.get("rivals", {}).items()},
         "tasks": [
             {
                 "name": name,
                 "threshold": float(final.thresholds_[i]),
                 "cut": float(cuts[i]),
+                "cut_between": [float(low[i]), float(high[i])],
                 "f1": scores.get(name, {}).get("f1"),
                 "auc": scores.get(name, {}).get("auc"),
             }
@@ -95,7 +99,9 @@ def print_description(console: Console, found: dict[str, Any], path: str, most: 
     for heading in ("F1", "AUC", "Cut"):
         table.add_column(heading, justify="right", no_wrap=True)
     for task in found["tasks"][:most]:
-        table.add_row(escape(task["name"]), figure(task["f1"]), figure(task["auc"]), f"{task['cut']:.2f}")
+        low, high = task["cut_between"]
+        cut = f"{task['cut']:.2f}" + (f" ({low:.2f}-{high:.2f})" if high > low else "")
+        table.add_row(escape(task["name"]), figure(task["f1"]), figure(task["auc"]), cut)
     console.print(table)
     if len(found["tasks"]) > most:
         console.print(f"{len(found['tasks']) - most} more tasks: --json has them all.")
@@ -120,6 +126,8 @@ def _lines(found: dict[str, Any], path: str) -> dict[str, Any]:
         if correction is None
         else f"penalty {correction['penalty']}, log loss less by {correction['gain']:.4f} +- "
         f"{correction['error']:.4f}, certified gap {correction['gap']:.1e}",
+        "Cuts": f"by the rule {found['cut_rule']}; in brackets, what they come to over the folds, give or take one "
+        "standard deviation",
         "Tasks": f"{found['n_tasks']:,}",
         "Features": f"{found['n_features']:,}",
         "Test": mean

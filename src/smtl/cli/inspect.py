@@ -110,7 +110,7 @@ def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, A
     steps = [step for _, step in fitted.steps] if isinstance(fitted, Pipeline) else [fitted]
     penalty = getattr(final, "penalty_", final.penalty)
     low_rank = getattr(penalty, "name", penalty) == "trace"
-    used = features_used(coef)
+    used, spread = features_used(coef), getattr(final, "threshold_spread_", None)
     return {
         "steps": [type(step).__name__ for step in steps],
         "metric": str(getattr(final, "metric_", final.metric)),
@@ -132,6 +132,7 @@ def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, A
             {
                 "name": name,
                 "threshold": float(final.thresholds_[i]),
+                "threshold_spread": None if spread is None else _value(spread[i]),
                 "intercept": float(final.intercept_[i]),
                 "features_used": int(used[i]),
                 "f1": scores.get(name, {}).get("f1"),
@@ -174,14 +175,14 @@ def _print(console: Console, found: dict[str, Any], path: str) -> None:
             console.print(f"{name + ':':<18}{value}", markup=False, soft_wrap=True)
     table = plain_table()
     table.add_column("Task", overflow="fold")
-    for heading in ("F1", "AUC", "Features"):
+    for heading in ("F1", "AUC", "Threshold", "Features"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("Largest weights", overflow="fold")
     for task in found["tasks"][:_TASKS]:
-        cells = (figure(task["f1"]), figure(task["auc"]), f"{task['features_used']:,}", escape(_weights(task["top"])))
-        table.add_row(escape(task["name"]), *cells)
+        scores, used = (figure(task["f1"]), figure(task["auc"])), f"{task['features_used']:,}"
+        table.add_row(escape(task["name"]), *scores, _threshold(task), used, escape(_weights(task["top"])))
     table.add_section()
-    table.add_row("All tasks", "", "", f"{found['features_used']:,}", escape(_weights(found["top"])))
+    table.add_row("All tasks", "", "", "", f"{found['features_used']:,}", escape(_weights(found["top"])))
     console.print(table)
     if len(found["tasks"]) > _TASKS:
         console.print(f"{len(found['tasks']) - _TASKS} more tasks: --json has them all.")
@@ -193,6 +194,12 @@ def _print(console: Console, found: dict[str, Any], path: str) -> None:
             markup=False,
             soft_wrap=True,
         )
+
+
+def _threshold(task: dict[str, Any]) -> str:
+    """Return the threshold of a task, with its standard deviation over the folds where that is known."""
+    spread = task["threshold_spread"]
+    return f"{task['threshold']:.2g}" + ("" if spread is None else f" ± {spread:.2g}")
 
 
 def _weights(entries: list[dict[str, Any]], key: str = "feature") -> str:

@@ -104,6 +104,10 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         left out.
     thresholds_ : ndarray of shape (n_tasks,)
         The cuts of the log odds.
+    threshold_rule_ : str
+        How the cuts were chosen; with ``"auto"`` the rule that scored best.
+    threshold_spread_ : ndarray of shape (n_tasks,)
+        The standard deviation of each cut over the folds, each time chosen without one of them. See `SMTLClassifierCV`.
     held_out_scores_ : ndarray of shape (n_samples, n_tasks) or (n_samples,)
         Log odds of the training rows by models that have not seen them; NaN where there are none.
     partial_ : bool
@@ -236,6 +240,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             self.score_ = judge.score(held, cuts)
             self.thresholds_ = np.zeros(len(targets.names))
             self.thresholds_[self._learnable] = (cuts.location + cuts.cut)[self._learnable]
+            self.threshold_rule_, self.threshold_spread_ = cuts.rule, cuts.spread
             self.unpromised_tasks_ = targets.names[:0]
             if isinstance(cutting, CutRule):
                 self.unpromised_tasks_ = report_broken(cutting, held, targets)

@@ -112,6 +112,8 @@ CONTENTS: dict[str, dict[str, Value]] = {
         "n_features_in_": whole(1, dim="features"),
         "feature_names_in_": array("O", "features"),
         "thresholds_": _of_tasks,
+        "threshold_rule_": name,
+        "threshold_spread_": array("f", "tasks", low=0.0),
         "task_names_": _names,
         "classes_": _classes,
         "_kind": _kind,

@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from smtl.estimators.targets import read_targets
 from smtl.model import load_model
@@ -76,6 +77,8 @@ def test_inspect_shows_learners_and_what_tasks_rest_on(command, ensemble, songs)
     assert [one["name"] for one in found["learners"]] == final.leaderboard_["learner"].tolist()
     assert sum(one["weight"] for one in found["learners"]) == pytest.approx(1.0)
     assert set(found["rivals"]) == {"logistic", "forest"}
+    for task, cut, spread in zip(found["tasks"], final.thresholds_, final.threshold_spread_, strict=True):
+        assert task["cut_between"] == pytest.approx([expit(cut - spread), expit(cut + spread)])
     # The songs are made so: calm by beat and key, sad by the year.
     calm, sad = found["importance"]["tasks"]
     assert {one["feature"] for one in calm} == {"beat", "key"}

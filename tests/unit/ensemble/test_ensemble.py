@@ -1,5 +1,7 @@
 """SMTLEnsemble: every form of labels and features, what it keeps, and how it stops."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,6 +47,28 @@ def test_several_labels(drawn):
     np.testing.assert_allclose(
         expit(model.decision_function(X[200:]) + model.thresholds_), model.predict_proba(X[200:]), atol=1e-12
     )
+
+
+def test_how_sure_the_cuts_are(drawn):
+    X, Y = drawn
+    fold = new_rng().permutation(np.arange(300) % 3)
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    fitted = SMTLEnsemble(learners=["linear"], correction=False, cv=splits, threshold="per-task").fit(X, Y)
+    assert fitted.threshold_rule_ == "per-task"
+    for i, spread in enumerate(fitted.threshold_spread_):
+        # Each fold's cut is the best of the other two; where several are, any of them will do.
+        cuts = [best_cuts(fitted.held_out_scores_[fold != k, i], Y[fold != k, i]) for k in range(3)]
+        assert min(abs(np.std(chosen, ddof=1) - spread) for chosen in product(*cuts)) < 1e-9
+    given = SMTLEnsemble(learners=["linear"], cv=splits, threshold=0.25).fit(X, Y)
+    assert (given.threshold_rule_, given.threshold_spread_.tolist()) == ("given", [0.0, 0.0, 0.0])
+
+
+def best_cuts(scores, y):
+    """Return the middles between two neighbouring scores at which F1 is best."""
+    ordered = np.unique(scores)
+    cuts = (ordered[1:] + ordered[:-1]) / 2
+    values = np.array([f1_score(y, scores > cut) for cut in cuts])
+    return cuts[values > values.max() - 1e-12]
 
 
 def test_the_leaderboard(drawn):
