@@ -199,7 +199,7 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         weighing = read_sample_weight(sample_weight, X), None, None
-        X, y, targets, splits = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
+        X, y, targets, splits, _ = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
         folds = [Fold(train, test, targets.part(train).learnable(), None) for train, test in splits]
         learnt = targets.learnable()
         self.coef_, intercept = np.zeros((len(targets.names), X.shape[1]), dtype=X.dtype), targets.constants()

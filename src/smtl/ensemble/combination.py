@@ -138,10 +138,23 @@ def combine(helds: Sequence[HeldOut]) -> Combination:
     scores = np.column_stack([np.concatenate([s for _, _, s in column]) for column in columns])
     fold = first.fold[np.concatenate([places for places, _, _ in columns[0]])]
     standardised, standard = standardise(scores, task, first.n_tasks, fold)
-    weights, _ = shared_weights(standardised, y, task, first.n_tasks)
+    weights, _ = shared_weights(standardised, y, task, first.n_tasks, _counted(first, columns[0]))
     level = Curves(np.zeros(first.n_tasks), np.zeros(first.n_tasks))
     sums = Combination(standard, weights, level).weighted([held.scores for held in helds], first.targets.task)
-    return Combination(standard, weights, logistic_curves(first.with_scores(sums)))
+    return Combination(standard, weights, logistic_curves(first.with_scores(sums), weighted=True))
+
+
+def _counted(held: HeldOut, columns: list[tuple[Any, Any, Any]]) -> Float | None:
+    """Return what each label counts, those of one task after another; None where all count the same."""
+    weights, of_task = held.targets.weights, held.targets.task_weight
+    if weights is None and of_task is None:
+        return None
+    each = [np.ones(len(places)) for places, _, _ in columns]
+    if weights is not None:
+        each = [
+            weights[places] if weights.ndim == 1 else weights[places, i] for i, (places, _, _) in enumerate(columns)
+        ]
+    return np.concatenate(each if of_task is None else [of_task[i] * part for i, part in enumerate(each)])
 
 
 def standardise(scores: Float, task: Tasks, n_tasks: int, fold: Tasks | None = None) -> tuple[Float, Standard]:
@@ -193,7 +206,9 @@ def _means(values: Float, group: Tasks) -> Float:
     return np.asarray((sums / np.maximum(counts, 1))[group])
 
 
-def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int) -> tuple[Float, Float]:
+def shared_weights(
+    scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int, each: Float | None = None
+) -> tuple[Float, Float]:
     r"""Return the weights of the learners, and an intercept for each task.
 
     They minimise the log loss over the labels of all tasks,
@@ -214,6 +229,8 @@ def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int
         The task of each.
     n_tasks : int
         How many tasks there are.
+    each : ndarray of shape (n_labels,), optional
+        What each label counts.
 
     Returns
     -------
@@ -234,17 +251,18 @@ def shared_weights(scores: Float, y: npt.NDArray[Any], task: Tasks, n_tasks: int
     """
     if len(y) > N_LABELS:
         part = np.random.RandomState(0).permutation(len(y))[:N_LABELS]
-        scores, y, task = scores[part], y[part], task[part]
+        scores, y, task, each = scores[part], y[part], task[part], None if each is None else each[part]
     from smtl.kernels.logistic import weighted_loss  # predicting imports no numba
 
-    n_learners, n = scores.shape[1], max(len(y), 1)
+    counted = np.zeros(0) if each is None else np.ascontiguousarray(each)
+    n_learners, n = scores.shape[1], float(max(len(y), 1) if each is None else counted.sum())
     yes = (np.asarray(y) > 0).astype(np.float64)
     scores, task = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(task, dtype=np.int64)
 
     def loss(x: Float) -> tuple[float, Float]:
         v, b = x[:n_learners], x[n_learners:]
         slope = np.empty(n_learners + n_tasks)
-        total = weighted_loss(scores, yes, task, v, b, slope[:n_learners], slope[n_learners:])
+        total = weighted_loss(scores, yes, counted, task, v, b, slope[:n_learners], slope[n_learners:])
         slope /= n
         slope[:n_learners] += RIDGE * v
         return total / n + 0.5 * RIDGE * float(v @ v), slope

@@ -134,6 +134,8 @@ def fit_correction(
 ) -> tuple[Correction, HeldOut] | None:
     """Fit a correction, if it gains more than chance would.
 
+    Where tasks are judged within groups, the loss of a task is the mean over its groups of that of their rows.
+
     Penalty and C are those of the least log loss on held-out folds. The gain over no correction must be more than one
     standard error over the folds, and more where rows are few: :math:`1 + 500/n` of them with n rows.
 
@@ -162,6 +164,7 @@ def fit_correction(
     S0 = np.where(scored, held.scores, 0.0)
     # What has no score counts as not labelled.
     targets = replace(held.targets, Y=np.where(scored, held.targets.Y, 0).astype(np.int8), offset=S0)
+    targets = replace(targets, weights=_within_groups(targets), group=None)
     before = _fold_losses(held.with_scores(S0), targets)
     if held.n_folds < 2 or held.n_tasks < 2 or not np.isfinite(before).any():
         return None  # a single task has no other to learn from
@@ -181,10 +184,28 @@ def fit_correction(
     return _final(targets, Z, name, C, gain, error, n_jobs), corrected
 
 
+def _within_groups(targets: Targets) -> Float | None:
+    """Return what each label counts, so that the loss of a task is the mean over its groups; None if all the same."""
+    if targets.group is None:
+        return targets.weights
+    known, m = targets.Y != 0, len(targets.names)
+    task = np.broadcast_to(np.arange(m), known.shape) if targets.task is None else targets.task
+    group = targets.group[:, None] if targets.task is None else targets.group
+    place = np.where(known, group * m + task, 0)
+    each = np.where(known, 1.0 if targets.weights is None else targets.weights, 0.0)
+    mass = np.bincount(place.ravel(), each.ravel(), m * (int(targets.group.max()) + 1))
+    of_task, n_groups = (values.reshape(-1, m).sum(axis=0) for values in (mass, (mass > 0.0).astype(np.float64)))
+    # A group counts as many rows as one of its task has on average.
+    scale = np.where(mass > 0.0, 1.0 / np.where(mass > 0.0, mass, 1.0), 0.0).reshape(-1, m)
+    scale *= of_task / np.maximum(n_groups, 1.0)
+    return np.where(known, each * scale.ravel()[place], 1.0)
+
+
 def _fold_losses(held: HeldOut, targets: Targets) -> Float:
     """Return the log loss of each fold, averaged over its tasks; NaN where it has no labels."""
     Y = targets.Y.astype(np.float64)
-    losses, known = np.where(Y != 0, np.logaddexp(0.0, -Y * held.scores), 0.0), Y != 0
+    known = np.where(Y != 0, 1.0 if targets.weights is None else targets.weights, 0.0)
+    losses = np.where(Y != 0, known * np.logaddexp(0.0, -Y * held.scores), 0.0)
     out = np.full(held.n_folds, np.nan)
     for k in range(held.n_folds):
         rows = held.fold == k

@@ -18,12 +18,13 @@ from smtl.ensemble.correction import Correction, fit_correction, score_features
 from smtl.ensemble.judging import Judge
 from smtl.ensemble.learners import Learner
 from smtl.ensemble.presets import ON_TRIAL, make_learners
-from smtl.ensemble.trained import Trained, alone, check_weights_known, usable_only, without_nan
+from smtl.ensemble.trained import Trained, alone, check_weights_known, refit, usable_only, without_nan
 from smtl.ensemble.trial import gain_of
 from smtl.estimators.all_or_nothing import all_or_nothing
 from smtl.estimators.base import TasksClassifier
 from smtl.estimators.behaviour import report_broken, report_constants
 from smtl.estimators.checks import check_threshold
+from smtl.estimators.dealing import group_numbers
 from smtl.estimators.folds import rare_tasks
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.progress import CallbackSupport, Progress, with_callbacks
@@ -38,8 +39,6 @@ from smtl.notebook import Table
 __all__ = ["SMTLEnsemble"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
-
-LEAST_WEIGHT = 0.02  # share of the weights below which a learner is left out
 
 
 class SMTLEnsemble(CallbackSupport, TasksClassifier):
@@ -71,6 +70,14 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         What a miss and a false alarm cost; see `SMTLClassifierCV`.
     cv : int, splitter or iterable, default=5
         The folds; see `SMTLClassifierCV`.
+    within_groups : bool, default=False
+        Whether the tasks are judged within the ``groups`` that `fit` is given: scores of the order are means over the
+        groups, and so is the loss of the correction. Otherwise groups only stay together in the folds.
+    class_weight : "balanced", dict, list of dict or None, default=None
+        What the labels of each class count, for the learners, their weights and the correction; see `SMTLClassifier`.
+        Of one answer a row it is a weight of the row, in scores and cuts as well.
+    task_weight : array-like of shape (n_tasks,), dict or None, default=None
+        What the loss of each task is multiplied by, in order or by name. Scores are not weighted by it.
     preset : {"fast", "balanced", "best"}, default="balanced"
         ``"fast"``: a Gaussian kernel, a linear model, a small forest. ``"balanced"``: two larger forests, a linear
         model that chooses its penalty, and gradient boosting where a trial on one fold and a few tasks shows that it
@@ -153,6 +160,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         threshold: float | str = "auto",
         costs: Any = None,
         cv: Any = 5,
+        within_groups: bool = False,
+        class_weight: Any = None,
+        task_weight: Any = None,
         preset: str = "balanced",
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -165,6 +175,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         self.threshold = threshold
         self.costs = costs
         self.cv = cv
+        self.within_groups = within_groups
+        self.class_weight = class_weight
+        self.task_weight = task_weight
         self.preset = preset
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -193,7 +206,8 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
         groups : array-like of shape (n_samples,), optional
-            Groups of rows that stay together in the folds; a splitter as ``cv`` is given them.
+            Groups of rows that stay together in the folds; a splitter as ``cv`` is given them. With ``within_groups``
+            they are those within which the tasks are judged.
         sample_weight : array-like of shape (n_samples,), optional
             What each row counts, for the learners and for all that is chosen on held-out rows: a weight of k is k equal
             rows, one of 0 is no row. Classifiers of your own must take it in their ``fit``.
@@ -209,16 +223,18 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             raise ValueError("This SMTLEnsemble estimator requires y to be passed, but the target y is None.")
         checked = self._checked(X, reset=True)
         targets = read_targets(checked, y, tasks)
-        weights = read_sample_weight(sample_weight, checked)
+        if self.within_groups:
+            targets.group = group_numbers(groups, checked.shape[0], 1)
+        weighing = read_sample_weight(sample_weight, checked), self.class_weight, self.task_weight
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         given, n_rows = (without_nan(checked), y, targets), checked.shape[0]
-        _, y, targets, splits = weighed_splits(self.cv, given, groups, (weights, None, None), rng)
-        of_weight = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
-        checked = checked if len(of_weight) == n_rows else checked[of_weight]
+        _, y, targets, splits, taken = weighed_splits(self.cv, given, groups, weighing, rng)
+        checked = checked if np.array_equal(taken, np.arange(n_rows)) else checked[taken]
+        judged, targets = targets, replace(targets, group=None)  # learners train on all rows alike
         folds = [Fold(train, test, targets.part(train).learnable(), None) for train, test in splits]
         seed, own_rows = int(rng.randint(2**31 - 1)), targets.task is not None
         learners = make_learners(self.learners, self.preset, seed, self.n_jobs, own_rows=own_rows)
-        if weights is not None:
+        if targets.weights is not None:
             check_weights_known(learners)
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         self._constants, self._learnable = targets.constants(), targets.learnable()
@@ -231,10 +247,11 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             threads(self.n_jobs) as (executor, _),
             Progress(self, len(learners) + 1, show=bool(self.verbose), X=checked, y=y) as progress,
         ):
-            trained = self._train(learners, checked, targets, folds, progress, started)
+            trained = self._train(learners, checked, judged, folds, progress, started)
             trained = [replace(one, held=one.held.weighed()) for one in trained]
             judge = Judge(self.scoring, cutting, trained[0].held)
-            kept = self._refit(trained, checked, targets)
+            kept, interrupted = refit(trained, checked, targets)
+            self.partial_ = self.partial_ or interrupted
             held = self._put_together(kept, targets)
             cuts = judge.cuts(held)
             self.score_ = judge.score(held, cuts)
@@ -250,7 +267,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             rows = np.concatenate([test for _, test in splits])
             if targets.row_weight is not None:
                 rows = rows[in_copies(targets.row_weight[rows])]
-            self.held_out_scores_ = held.by_row(of_weight[rows], n_rows)
+            self.held_out_scores_ = held.by_row(taken[rows], n_rows)
             progress.step(f"the ensemble scores {self.score_:.4f}")
         return self
 
@@ -297,6 +314,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         """Return the learners that were done, with their held-out scores."""
         trained: list[Trained] = []
         left_out: list[str] = []
+        judged, targets = targets, replace(targets, group=None)
         splits = [(fold.train, fold.test) for fold in folds]
         reason = "was interrupted"
         try:
@@ -313,7 +331,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
                     progress.step(f"{name} adds nothing")
                     continue
                 scores = learner.held_out_scores(X, targets, splits)
-                held = HeldOut(targets, folds, [usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)])
+                held = HeldOut(judged, folds, [usable_only(s, f, targets) for s, f in zip(scores, folds, strict=True)])
                 trained.append(Trained(name, learner, held, time.perf_counter() - begun))
                 if progress.step(f"{name} took {trained[-1].seconds:.1f} s"):
                     break
@@ -334,33 +352,6 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         """Return the learners that are taken in only if a trial says so."""
         chosen_here = isinstance(self.learners, str) and targets.task is None
         return ON_TRIAL.get(self.preset, ()) if chosen_here else ()
-
-    def _refit(self, trained: list[Trained], X: Any, targets: Targets) -> list[Trained]:
-        """Fit the learners that have a weight to all rows, and return them."""
-        weights = combine([one.held for one in trained]).weights
-        order = np.argsort(-weights, kind="stable")
-        order = order[weights[order] > LEAST_WEIGHT * weights.sum()]
-        kept: list[Trained] = []
-        try:
-            for k in order:
-                trained[k].learner.fit(X, targets)
-                kept.append(trained[k])
-        except KeyboardInterrupt:
-            if not kept:
-                raise
-            self.partial_ = True
-            messages.warn(
-                f"The final fit was interrupted. The ensemble is made of {', '.join(one.name for one in kept)}; fit "
-                "again for all learners."
-            )
-        if not kept:
-            messages.warn(
-                "No learner is better than the share of positives on held-out rows: the answer of each task is the "
-                "same for every row. There may be too few rows, or features that say nothing about the labels."
-            )
-            kept = trained[:1]
-            kept[0].learner.fit(X, targets)
-        return kept
 
     def _put_together(self, kept: list[Trained], targets: Targets) -> HeldOut:
         """Set combination and correction, and return the held-out log odds."""
@@ -427,7 +418,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             odds = odds + self.correction_.log_odds(score_features(self.combination_, scores, task), task)
         return odds
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, groups: Any = None) -> float:
         """Return what `scoring` says of the model.
 
         Parameters
@@ -440,6 +431,9 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             What each row counts: a weight of k is k equal rows.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, for a model fitted with ``tasks``.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row, for a model that was fitted within groups: a score of the order is then the mean over
+            the groups that have both classes.
 
         Returns
         -------
@@ -450,5 +444,8 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         scorer = get_scoring(self.scoring, Log(), self._kind)
         if not isinstance(scorer, TaskScorer):
             return float(scorer(self, X, y, **given_weights(scorer, sample_weight)))
-        columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
+        answers = scorer.metric.judges_answers
+        if self.within_groups and groups is None and not answers:
+            raise ValueError("groups must be given to score a model that was trained within groups, got None instead.")
+        columns = self._columns(X, y, tasks, answers=answers, groups=None if answers else groups)
         return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))

@@ -10,15 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from smtl import messages
 from smtl.ensemble.combination import combine
 from smtl.ensemble.judging import Judge
 from smtl.ensemble.learners import Learner
 from smtl.estimators.held_out import Fold, HeldOut
 from smtl.estimators.targets import Targets
 
-__all__ = ["Trained", "alone", "check_weights_known", "usable_only", "without_nan"]
+__all__ = ["Trained", "alone", "check_weights_known", "refit", "usable_only", "without_nan"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+
+LEAST_WEIGHT = 0.02  # share of the weights below which a learner is left out
 
 
 @dataclass
@@ -92,6 +95,52 @@ def alone(trained: list[Trained], judge: Judge, executor: Executor | None) -> li
         return judge.score(odds, judge.cuts(odds))
 
     return list(map(score, trained) if executor is None else executor.map(score, trained))
+
+
+def refit(trained: list[Trained], X: Any, targets: Targets) -> tuple[list[Trained], bool]:
+    """Fit the learners that have a weight to all rows.
+
+    Parameters
+    ----------
+    trained : list of Trained
+        The learners.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    targets : Targets
+        Labels.
+
+    Returns
+    -------
+    kept : list of Trained
+        Those with a weight, the largest first; at least one learner.
+    interrupted : bool
+        Whether some are missing because of Ctrl-C.
+    """
+    weights = combine([one.held for one in trained]).weights
+    order = np.argsort(-weights, kind="stable")
+    order = order[weights[order] > LEAST_WEIGHT * weights.sum()]
+    kept: list[Trained] = []
+    interrupted = False
+    try:
+        for k in order:
+            trained[k].learner.fit(X, targets)
+            kept.append(trained[k])
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+        interrupted = True
+        messages.warn(
+            f"The final fit was interrupted. The ensemble is made of {', '.join(one.name for one in kept)}; fit again "
+            "for all learners."
+        )
+    if not kept:
+        messages.warn(
+            "No learner is better than the share of positives on held-out rows: the answer of each task is the same "
+            "for every row. There may be too few rows, or features that say nothing about the labels."
+        )
+        kept = trained[:1]
+        kept[0].learner.fit(X, targets)
+    return kept, interrupted
 
 
 def usable_only(scores: Float, fold: Fold, targets: Targets) -> Float:

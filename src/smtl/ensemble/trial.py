@@ -85,8 +85,9 @@ def gain_of(learner: Learner, X: Any, targets: Targets, fold: Fold, others: Sequ
     if len(tasks) == 0:
         return Gain(0.0, 0.0, 0.0)
     weights = None if targets.weights is None else targets.weights[:, tasks]
-    names = targets.names[tasks]
-    some = replace(targets, kind="multilabel", classes=tasks, names=names, Y=targets.Y[:, tasks], weights=weights)
+    of_task = None if targets.task_weight is None else targets.task_weight[tasks]
+    some = replace(targets, kind="multilabel", classes=tasks, names=targets.names[tasks], Y=targets.Y[:, tasks])
+    some.weights, some.task_weight = weights, of_task
     n = len(fold.test)
 
     def held(scores: Any) -> HeldOut:

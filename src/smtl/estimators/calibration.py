@@ -84,6 +84,7 @@ class _Entries(NamedTuple):
     ptr: npt.NDArray[np.int64]
     scores: Float
     wanted: Float
+    each: Float  # what each counts; empty where all count the same
 
     @property
     def n_tasks(self) -> int:
@@ -101,7 +102,7 @@ class _Sums(NamedTuple):
     h_aa: Float
 
 
-def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
+def logistic_curves(held: HeldOut, without: int | None = None, *, weighted: bool = False) -> Curves:
     r"""Fit a logistic curve to each task's held-out scores.
 
     With :math:`p_i` rows of the rarer class, a task's slope is
@@ -118,6 +119,8 @@ def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
         Held-out scores.
     without : int, optional
         The fold whose rows are left out.
+    weighted : bool, default=False
+        Whether labels count what ``held.targets.weights`` says, where that is given.
 
     Returns
     -------
@@ -145,7 +148,7 @@ def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
     >>> curves.slope.round(2), abs(curves.intercept.round(2))
     (array([0.2]), array([0.]))
     """
-    entries, centre, scale, rarer = _entries(held, without)
+    entries, centre, scale, rarer = _entries(held, without, held.targets.weights if weighted else None)
     n_entries = np.diff(entries.ptr)
     n_wanted = np.array([entries.wanted[a:b].sum() for a, b in pairwise(entries.ptr)])
     start = np.zeros(held.n_tasks), np.log((n_wanted + 1e-9) / (n_entries - n_wanted + 1e-9))
@@ -159,17 +162,19 @@ def logistic_curves(held: HeldOut, without: int | None = None) -> Curves:
     return Curves(slope, np.where(n_entries == 0, held.targets.constants(), intercept - slope * centre))
 
 
-def _entries(held: HeldOut, without: int | None) -> tuple[_Entries, Float, float, Float]:
+def _entries(held: HeldOut, without: int | None, weights: Float | None) -> tuple[_Entries, Float, float, Float]:
     """Return the entries with centred scores of one scale, the centres, the scale, and rows of the rarer classes."""
     kept = None if without is None else held.without(without)
     centre, rarer, count = np.zeros(held.n_tasks), np.zeros(held.n_tasks), np.zeros(held.n_tasks, dtype=np.int64)
-    scores, wanted = [np.zeros(0)], [np.zeros(0)]
+    scores, wanted, each = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for i, (places, y, s) in enumerate(held.columns()):
         if kept is not None:
             mine = kept[places]
-            y, s = y[mine], s[mine]
+            places, y, s = places[mine], y[mine], s[mine]
         if len(s) == 0:
             continue
+        if weights is not None:
+            each.append(weights[places] if weights.ndim == 1 else weights[places, i])
         n_pos, n_neg = np.count_nonzero(y > 0), np.count_nonzero(y < 0)
         centre[i], rarer[i], count[i] = s.mean(), min(n_pos, n_neg), len(s)
         scores.append(s - centre[i])
@@ -177,7 +182,7 @@ def _entries(held: HeldOut, without: int | None) -> tuple[_Entries, Float, float
     everything = np.concatenate(scores)
     scale = (float(np.sqrt(np.mean(everything**2))) if len(everything) else 0.0) or 1.0
     ptr = np.concatenate([[0], np.cumsum(count)])
-    return _Entries(ptr, everything / scale, np.concatenate(wanted)), centre, scale, rarer
+    return _Entries(ptr, everything / scale, np.concatenate(wanted), np.concatenate(each)), centre, scale, rarer
 
 
 def _newton(entries: _Entries, slope: Float, intercept: Float, *, slopes: str) -> tuple[Float, Float]:
@@ -208,7 +213,7 @@ def _sums(entries: _Entries, a: Float, b: Float) -> _Sums:
     from smtl.kernels.logistic import curve_sums  # predicting imports no numba
 
     out = np.empty((entries.n_tasks, len(_Sums._fields)))
-    curve_sums(entries.scores, entries.wanted, entries.ptr, a, b, out)
+    curve_sums(entries.scores, entries.wanted, entries.each, entries.ptr, a, b, out)
     return _Sums(*out.T)
 
 

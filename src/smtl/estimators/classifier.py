@@ -31,7 +31,7 @@ from smtl.estimators.rules import CutRule, cut_by
 from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
 from smtl.estimators.thresholds import Cuts, choose_cuts, cut_target
-from smtl.estimators.weights import read_sample_weight, weigh, without_zeros
+from smtl.estimators.weights import for_folds, read_sample_weight, weigh, without_zeros
 from smtl.metrics import Metric, get_metric
 from smtl.penalties import Penalty, get_penalty
 from smtl.solvers import Start, check_stopping, solve
@@ -269,9 +269,13 @@ class SMTLClassifier(CorrectingTasksClassifier):
             targets.group = group_numbers(groups, X.shape[0], 1)
             check_groups(formula.metric, formula.with_intercept)
         X, targets, weights = without_zeros(X, targets, weights)
+        cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
+        if groups is None and self._needs_held_out(cutting, formula.metric, targets):
+            copies = for_folds(X, targets, weights, N_FOLDS)
+            if copies is not None:
+                X, targets, weights = X[copies], targets.part(copies), None
         weigh(targets, weights, self.class_weight, self.task_weight)
         check_tasks(formula.metric, targets)
-        cutting = cut_by(self.threshold, self.costs, targets.names, targets.kind)
         if isinstance(cutting, CutRule):
             cutting.check_weights(targets.row_weight)
         start: Start | None = getattr(self, "_start", None) if self.warm_start else None

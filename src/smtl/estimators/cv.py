@@ -292,7 +292,7 @@ class SMTLClassifierCV(CallbackSupport, CorrectingTasksClassifier):
             targets.group = group_numbers(groups, X.shape[0], 1)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         weighing = read_sample_weight(sample_weight, X), self.class_weight, self.task_weight
-        X, y, targets, splits = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
+        X, y, targets, splits, _ = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
         with threads(self.n_jobs) as threading:
             return self._choose(Data(X, y, targets, splits), threading)
 

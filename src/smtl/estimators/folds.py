@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from smtl.estimators.dealing import deal_groups, deal_rows, group_numbers
 from smtl.estimators.targets import Targets
 
-__all__ = ["make_folds", "rare_tasks", "stratified_folds"]
+__all__ = ["can_stay_together", "make_folds", "rare_tasks", "stratified_folds"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -80,7 +80,7 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
     weights = np.ones(len(order)) if targets.row_weight is None else targets.row_weight[order]
     mass: Float = np.bincount(unit, weights).astype(np.float64)
     first = np.flatnonzero(np.diff(unit, prepend=-1))
-    if not _can_stay_together(targets.part(order), unit, weights, shares):
+    if not _fits(targets.part(order), unit, weights, shares):
         unit, first, mass = np.arange(len(order)), np.arange(len(order)), weights
     mixed = rng.permutation(len(first))
     part = targets.part(order[first][mixed])
@@ -92,10 +92,42 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
     return folds
 
 
-def _can_stay_together(targets: Targets, unit: Rows, weights: Float, shares: Float) -> bool:
+def can_stay_together(X: Any, targets: Targets, weights: Float, n_folds: int) -> bool:
+    """Return whether every row, with all of its weight, can be in one of so many equal folds.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        The rows.
+    targets : Targets
+        Labels.
+    weights : ndarray of shape (n_samples,)
+        What each row counts.
+    n_folds : int
+        The number of folds.
+
+    Returns
+    -------
+    bool
+        False where a class would be missing from some fold though its weight would do for all, or where a row weighs
+        more than a fold.
+
+    Examples
+    --------
+    >>> X, Y = np.arange(4.0)[:, None], np.array([[1], [-1], [-1], [-1]], dtype=np.int8)
+    >>> targets = Targets("binary", np.arange(2), np.arange(1), Y)
+    >>> [can_stay_together(X, targets, np.array([weight, 1.0, 1.0, 1.0]), 2) for weight in (1.0, 2.0)]
+    [True, False]
+    """
+    # Which rows are equal does not depend on the direction.
+    order, unit = _order_of_content(X, targets, np.random.RandomState(0))
+    return _fits(targets.part(order), unit, weights[order], np.full(n_folds, 1.0 / n_folds))
+
+
+def _fits(targets: Targets, unit: Rows, weights: Float, shares: Float) -> bool:
     """Return whether equal rows fit into a fold, and leave each class enough for all folds."""
     mass = np.bincount(unit, weights)
-    if len(mass) == len(unit):
+    if mass.max() <= 1.0:
         return True
     if mass.max() > shares.min() * mass.sum():
         return False

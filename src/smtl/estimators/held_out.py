@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from smtl.estimators.fitting import Formula, problem_of
 from smtl.estimators.targets import Targets
-from smtl.estimators.weights import in_copies
+from smtl.estimators.weights import in_copies, weights_of_labels
 from smtl.solvers import Trainable
 
 __all__ = ["Fold", "HeldOut", "fold_problems", "own_scores", "row_scores", "scores_of"]
@@ -242,7 +242,10 @@ class HeldOut:
             With the same folds.
         """
         other = copy(self)
-        other.targets = replace(self.targets.part(rows), row_weight=None, weights=None)
+        labels = weights_of_labels(self.targets)
+        other.targets = replace(
+            self.targets.part(rows), row_weight=None, weights=None if labels is None else labels[rows]
+        )
         other.fold, other.scores = self.fold[rows], self.scores[rows]
         other._rows = None if self._rows is None else self._rows[rows]
         return other

@@ -12,10 +12,19 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight
 
-from smtl.estimators.folds import make_folds
+from smtl.estimators.folds import can_stay_together, make_folds
 from smtl.estimators.targets import Targets
 
-__all__ = ["in_copies", "read_sample_weight", "weigh", "weighed_splits", "without_zeros"]
+__all__ = [
+    "for_folds",
+    "in_copies",
+    "read_sample_weight",
+    "weigh",
+    "weighed_splits",
+    "weights_of_labels",
+    "whole_copies",
+    "without_zeros",
+]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -82,6 +91,62 @@ def without_zeros(X: Any, targets: Targets, weights: Float | None) -> tuple[Any,
     return (X.tocsr() if sp.issparse(X) else X)[kept], targets.part(kept), weights[kept]
 
 
+def for_folds(X: Any, targets: Targets, weights: Float | None, n_folds: int) -> Rows | None:
+    """Return rows in as many copies as they weigh, where folds have to part these copies; None where they need not.
+
+    A class of few heavy rows would otherwise be missing from some fold, where that of the repeated rows is in all.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Features.
+    targets : Targets
+        Labels.
+    weights : ndarray of shape (n_samples,) or None
+        What each row counts, positive.
+    n_folds : int
+        The number of folds.
+
+    Returns
+    -------
+    ndarray of int64 or None
+        Row numbers, ascending. Weights that are no whole numbers stay what they are, and so do very large ones.
+
+    Examples
+    --------
+    >>> X, Y = np.arange(4.0)[:, None], np.array([[1], [-1], [-1], [-1]], dtype=np.int8)
+    >>> for_folds(X, Targets("binary", np.arange(2), np.arange(1), Y), np.array([2.0, 1.0, 1.0, 1.0]), 2)
+    array([0, 0, 1, 2, 3])
+    """
+    copies = whole_copies(weights)
+    if weights is None or copies is None or can_stay_together(X, targets, weights, n_folds):
+        return None
+    return copies
+
+
+def whole_copies(weights: Float | None) -> Rows | None:
+    """Return rows in as many copies as they weigh.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,) or None
+        Non-negative.
+
+    Returns
+    -------
+    ndarray of int64 or None
+        Row numbers, ascending; None without weights, where they are no whole numbers, or where that is too many rows.
+
+    Examples
+    --------
+    >>> whole_copies(np.array([2.0, 1.0])), whole_copies(np.array([0.5, 1.0]))
+    (array([0, 0, 1]), None)
+    """
+    if weights is None or np.any(weights % 1.0) or weights.sum() > max(COPIES * len(weights), LEAST_COPIES):
+        return None
+    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
 def weigh(targets: Targets, weights: Float | None, class_weight: Any = None, task_weight: Any = None) -> None:
     """Give labels their weights, in place.
 
@@ -116,7 +181,7 @@ def weighed_splits(
     groups: Any,
     weighing: tuple[Float | None, Any, Any],
     rng: np.random.RandomState,
-) -> tuple[Any, Any, Targets, list[tuple[Rows, Rows]]]:
+) -> tuple[Any, Any, Targets, list[tuple[Rows, Rows]], Rows]:
     """Return data with their weights, without rows of weight zero, and the splits of what is left.
 
     Parameters
@@ -134,6 +199,8 @@ def weighed_splits(
     -------
     X, y, targets, splits
         Splits of the user's own keep their rows but for those of weight zero.
+    rows : ndarray of int64
+        Which of the given rows these are; some in several copies, where folds have to part them (see `for_folds`).
     """
     (X, y, targets), (weights, *others) = data, weighing
     kept = np.arange(len(targets.Y)) if weights is None else np.flatnonzero(weights)
@@ -145,8 +212,31 @@ def weighed_splits(
         of_kept = [(np.isin(kept, train), np.isin(kept, test)) for train, test in splits]
         splits = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in of_kept]
     X, targets, weights = without_zeros(X, targets, weights)
+    copies = None if own_splits or groups is not None else for_folds(X, targets, weights, 5 if cv is None else int(cv))
+    if copies is not None:
+        X, y, targets, weights = X[copies], _safe_indexing(y, copies), targets.part(copies), None
+        kept = kept[copies]
     weigh(targets, weights, *others)
-    return X, y, targets, splits if own_splits else make_folds(cv, X, y, targets, rng, groups)
+    return X, y, targets, splits if own_splits else make_folds(cv, X, y, targets, rng, groups), kept
+
+
+def weights_of_labels(targets: Targets) -> Float | None:
+    """Return what labels count beside the weight of their row, as class weights of several labels a row have it.
+
+    Parameters
+    ----------
+    targets : Targets
+        Labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_tasks) or None
+        None where all labels of a row count what the row does.
+    """
+    if targets.weights is None or targets.weights.ndim == 1:
+        return None
+    factors = targets.weights if targets.row_weight is None else targets.weights / targets.row_weight[:, None]
+    return None if np.all(factors == 1.0) else np.asarray(factors)
 
 
 def in_copies(weights: Float) -> Rows:

@@ -9,13 +9,14 @@ N_FACTORS = 64  # factors of at most 2 whose product is taken before its logarit
 
 
 @njit(
-    types.void(float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[:, ::1]),
+    types.void(float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[:, ::1]),
     cache=True,
     nogil=True,
 )
-def curve_sums(scores, wanted, ptr, slope, intercept, out):
+def curve_sums(scores, wanted, each, ptr, slope, intercept, out):
     """Write a row of sums for each task, whose entries are ``ptr[i]:ptr[i + 1]``.
 
+    An entry counts what ``each`` says; that is empty where all count the same.
     With the log odds o = slope * s + intercept and p = expit(o): the loss log(1 + e^o) - wanted * o, then wanted - p,
     p (1 - p), (wanted - p) s, p (1 - p) s, and p (1 - p) s^2.
     """
@@ -27,12 +28,17 @@ def curve_sums(scores, wanted, ptr, slope, intercept, out):
             odds = slope[i] * s + intercept[i]
             e = np.exp(-abs(odds))
             p = (1.0 if odds >= 0.0 else e) / (1.0 + e)
-            loss += max(odds, 0.0) - wanted[k] * odds
-            product *= 1.0 + e
-            if (k - ptr[i]) % N_FACTORS == N_FACTORS - 1:
-                loss += np.log(product)
-                product = 1.0
             rest, weight = wanted[k] - p, p * (1.0 - p)
+            if len(each) > 0:
+                loss += each[k] * (max(odds, 0.0) - wanted[k] * odds + np.log1p(e))
+                rest *= each[k]
+                weight *= each[k]
+            else:
+                loss += max(odds, 0.0) - wanted[k] * odds
+                product *= 1.0 + e
+                if (k - ptr[i]) % N_FACTORS == N_FACTORS - 1:
+                    loss += np.log(product)
+                    product = 1.0
             g_b += rest
             h_bb += weight
             g_a += rest * s
@@ -43,12 +49,17 @@ def curve_sums(scores, wanted, ptr, slope, intercept, out):
 
 
 @njit(
-    float64(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1]),
+    float64(
+        float64[:, ::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1]
+    ),
     cache=True,
     nogil=True,
 )
-def weighted_loss(scores, yes, task, weights, intercept, by_weight, by_intercept):
-    """Return the log loss of weighted scores, and write its derivatives; ``yes`` is 0 or 1."""
+def weighted_loss(scores, yes, each, task, weights, intercept, by_weight, by_intercept):
+    """Return the log loss of weighted scores, and write its derivatives; ``yes`` is 0 or 1.
+
+    An entry counts what ``each`` says; that is empty where all count the same.
+    """
     by_weight[:] = 0.0
     by_intercept[:] = 0.0
     loss = 0.0
@@ -59,12 +70,16 @@ def weighted_loss(scores, yes, task, weights, intercept, by_weight, by_intercept
             odds += scores[k, j] * weights[j]
         e = np.exp(-abs(odds))
         p = (1.0 if odds >= 0.0 else e) / (1.0 + e)
-        loss += max(odds, 0.0) - yes[k] * odds
-        product *= 1.0 + e
-        if k % N_FACTORS == N_FACTORS - 1:
-            loss += np.log(product)
-            product = 1.0
         rest = p - yes[k]
+        if len(each) > 0:
+            loss += each[k] * (max(odds, 0.0) - yes[k] * odds + np.log1p(e))
+            rest *= each[k]
+        else:
+            loss += max(odds, 0.0) - yes[k] * odds
+            product *= 1.0 + e
+            if k % N_FACTORS == N_FACTORS - 1:
+                loss += np.log(product)
+                product = 1.0
         for j in range(len(weights)):
             by_weight[j] += scores[k, j] * rest
         by_intercept[task[k]] += rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,6 +13,7 @@ from smtl.ensemble.boosted_trees import BoostedTrees
 from smtl.ensemble.learners.base import Float, Rows
 from smtl.ensemble.learners.wrapped import WrappedLearner
 from smtl.estimators.targets import Targets
+from smtl.estimators.weights import weights_of_labels, whole_copies
 
 __all__ = ["BoostingLearner", "boosted_trees"]
 
@@ -21,6 +23,9 @@ LIMIT = 9.21  # of the log odds, either way: a probability of 0.9999
 
 class BoostingLearner(WrappedLearner):
     """Boosted trees, a model a task.
+
+    These libraries count rows, not weights, for the bins of a feature and for the size of a leaf. So rows whose weights
+    are whole numbers are given as so many rows, where that is at most some times as many.
 
     Parameters
     ----------
@@ -46,6 +51,9 @@ class BoostingLearner(WrappedLearner):
         return {**self.__dict__, "estimator": None}
 
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
+        copies = whole_copies(targets.row_weight)
+        if copies is not None and weights_of_labels(targets) is None:
+            X, targets = X[copies], replace(targets.part(copies), row_weight=None, weights=None)
         super().fit(X, targets)
         # The same arrays before and after a model is saved, whichever library has grown the trees.
         sparse = sp.issparse(X)

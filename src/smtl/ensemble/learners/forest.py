@@ -11,6 +11,7 @@ from smtl.ensemble.forest_arrays import forest_of, packed_forest
 from smtl.ensemble.learners.base import Float, Learner, Rows, Splits, log_odds
 from smtl.ensemble.learners.features import Features
 from smtl.estimators.targets import Targets
+from smtl.estimators.weights import weights_of_labels
 
 __all__ = ["CoarseForestLearner", "ForestLearner"]
 
@@ -27,7 +28,8 @@ class ForestLearner(Learner):
     NaN. Sparse X is reduced to a dense basis.
 
     No tree can take a missing target. It is filled with the share of positives to grow the trees, which then neither
-    asks for a split nor forbids one. The answers of the leaves are counted from labelled rows only.
+    asks for a split nor forbids one. The answers of the leaves are counted from labelled rows only. So are they where
+    labels of a row have weights of their own: these count in the leaves, those of rows and tasks in the splits, too.
 
     Parameters
     ----------
@@ -94,9 +96,12 @@ class ForestLearner(Learner):
         X = self._features.fit_transform(X, weights)
         Y = targets.Y
         known = Y != 0
+        labels = weights_of_labels(targets)
         n_pos, n_neg = targets.masses()
         share = n_pos / np.where(n_pos + n_neg > 0.0, n_pos + n_neg, 1.0)
         wanted = np.where(known, Y > 0, share)
+        if targets.task_weight is not None:
+            wanted = wanted * np.sqrt(targets.task_weight)  # squared errors then count what the task does
         n_rows = max(FEWEST, N_ROWS // n_trees)
         # A leaf has so many rows, or rows that weigh as much.
         least: dict[str, Any] = {"min_samples_leaf": self.min_samples_leaf}
@@ -111,16 +116,17 @@ class ForestLearner(Learner):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         ).fit(X, wanted if wanted.shape[1] > 1 else wanted[:, 0], weights)
-        if not known.all():
-            self._count_labelled(X, Y, share, np.ones(len(Y)) if weights is None else weights)
+        if not known.all() or labels is not None or targets.task_weight is not None:
+            each = np.ones((len(Y), 1)) if weights is None else weights[:, None]
+            self._count_labelled(X, Y, share, each if labels is None else each * labels)
 
     def _count_labelled(self, X: Any, Y: Any, share: Float, weights: Float) -> None:
-        """Set the answers of the leaves to the share of positives among their labelled rows."""
+        """Set the answers of the leaves to the share of positives among their labelled rows, as their labels weigh."""
         leaves = self._forest.apply(X)
         for number, tree in enumerate(self._forest.estimators_):
             n_pos, n_neg = (np.zeros(tree.tree_.value.shape[:2]) for _ in range(2))
-            np.add.at(n_pos, leaves[:, number], weights[:, None] * (Y > 0))
-            np.add.at(n_neg, leaves[:, number], weights[:, None] * (Y < 0))
+            np.add.at(n_pos, leaves[:, number], weights * (Y > 0))
+            np.add.at(n_neg, leaves[:, number], weights * (Y < 0))
             # Half a row of the share of all: what a leaf without labelled rows answers.
             tree.tree_.value[:, :, 0] = (n_pos + 0.5 * share) / (n_pos + n_neg + 0.5)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils import check_random_state
 
@@ -15,6 +15,7 @@ from smtl.ensemble.learners.features import Features
 from smtl.estimators.scoring import TaskScorer
 from smtl.estimators.targets import Targets
 from smtl.estimators.threads import threads
+from smtl.estimators.weights import weights_of_labels
 from smtl.metrics import AUC
 
 __all__ = ["KernelLearner", "Ridge", "ridge_of"]
@@ -102,7 +103,8 @@ class KernelLearner(Learner):
     :math:`\lambda`. The best mean AUC of the held-out scores chooses both.
 
     What is not labelled is filled with the share of positives, then with the model's own answers: a step of a
-    majorisation whose fixed point is the regression on what is labelled.
+    majorisation whose fixed point is the regression on what is labelled. Where the labels of a row have weights of
+    their own, each task is a regression by itself; width and penalty are chosen without these weights.
 
     Parameters
     ----------
@@ -157,16 +159,16 @@ class KernelLearner(Learner):
                     best, chosen, self.gamma, self.penalty = value, scores, gamma, float(penalty)
         if not chosen:  # no fold has a task with both classes
             chosen = [np.zeros((len(test), targets.Y.shape[1])) for _, test in folds]
-        elif not targets.Y.all():
+        elif not targets.Y.all() or weights_of_labels(targets) is not None:
             Z, _ = self._map(X, self.gamma)
-            models = [self._filled(Z, targets.Y, train, weights) for train, _ in folds]
+            models = [self._model(Z[train], targets.part(train), weights[train]) for train, _ in folds]
             chosen = [Z[test] @ coef + intercept for (coef, intercept), (_, test) in zip(models, folds, strict=True)]
         return chosen
 
     def fit(self, X: Any, targets: Targets) -> None:  # noqa: D102
         weights = np.ones(len(targets.Y)) if targets.row_weight is None else targets.row_weight
         Z, M = self._map(self._features.fit_transform(X, targets.row_weight), self.gamma)
-        coef, self.intercept = self._filled(Z, targets.Y, np.arange(len(Z)), weights)
+        coef, self.intercept = self._model(Z, targets, weights)
         # Weights of the landmarks themselves. M must not be computed again: eigenvectors of close eigenvalues are
         # turned by rounding errors.
         self.coef = M @ coef
@@ -244,18 +246,36 @@ class KernelLearner(Learner):
             gram, total = _moments(Z, weights)
         return [(gram - of_test, total - sum_of_test) for of_test, sum_of_test in tested]
 
-    def _filled(self, Z: Float, Y: Any, train: Rows, weights: Float) -> tuple[Float, Float]:
-        """Return weights and intercepts of the regression on what is labelled of the training rows."""
-        Z, each = Z if len(train) == len(Z) else Z[train], weights[train]
+    def _model(self, Z: Float, targets: Targets, each: Float) -> tuple[Float, Float]:
+        """Return weights and intercepts of the regression on what is labelled of some rows, which count ``each``."""
+        labels = weights_of_labels(targets)
+        if labels is not None:
+            return self._by_label(Z, targets.Y, each[:, None] * labels)
         gram, total = _sum_of(self._each(lambda rows: _moments(Z[rows], each[rows]), self._blocks(len(Z))))
         ridge = ridge_of(gram, total, float(each.sum()))
-        missing = Y[train] == 0
-        target = _zero_one(Y[train], each)
+        missing = targets.Y == 0
+        target = _zero_one(targets.Y, each)
         for _ in range(N_FILLS if missing.any() else 1):
             b = np.average(target, axis=0, weights=each)
             coef = ridge.coef(Z.T @ (each[:, None] * (target - b)), self.penalty)
             intercept = b - ridge.mean @ coef
             target = np.where(missing, Z @ coef + intercept, target)
+        return coef, intercept
+
+    def _by_label(self, Z: Float, Y: Any, weights: Float) -> tuple[Float, Float]:
+        """Return the same where each label has a weight of its own: a system of equations a task."""
+        coef, intercept = np.zeros((Z.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
+        for i in range(Y.shape[1]):
+            known = np.flatnonzero(Y[:, i])
+            if len(known) == 0:
+                continue
+            each = np.where(Y[:, i] != 0, weights[:, i], 0.0)
+            mean, b = each @ Z / each.sum(), float(each @ (Y[:, i] > 0) / each.sum())
+            centred = Z - mean
+            system = centred.T @ (each[:, None] * centred)
+            system[np.diag_indices_from(system)] += self.penalty
+            coef[:, i] = solve(system, centred.T @ (each * ((Y[:, i] > 0) - b)), assume_a="pos")
+            intercept[i] = b - mean @ coef[:, i]
         return coef, intercept
 
 

@@ -63,7 +63,12 @@ class Pooled(Learner):
         assert targets.task is not None
         self.n_tasks = len(targets.names)
         X = _with_task(self._features.fit_transform(X, targets.row_weight), targets.task, self.n_tasks)
-        return X, replace(_as_column(targets), kind="binary", names=np.array(["all"]))
+        pooled = _as_column(targets)
+        if targets.task_weight is not None:  # the weight of a task is one of its rows where they are all together
+            of_task = targets.task_weight[targets.task]
+            pooled.row_weight = of_task if pooled.row_weight is None else of_task * pooled.row_weight
+            pooled.weights = pooled.row_weight[:, None]
+        return X, replace(pooled, kind="binary", names=np.array(["all"]))
 
 
 class PerTask(Learner):
@@ -149,7 +154,7 @@ def _own(targets: Targets, rows: Rows, i: int) -> Targets:
 def _as_column(targets: Targets) -> Targets:
     """Return labels of rows that belong to one task each in a column."""
     weights = None if targets.weights is None else targets.weights[:, None]
-    return replace(targets, Y=targets.Y[:, None], weights=weights, task=None)
+    return replace(targets, Y=targets.Y[:, None], weights=weights, task=None, task_weight=None)
 
 
 def _with_task(X: Any, task: Rows, n_tasks: int) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from smtl.ensemble.learners.base import Float, Learner, Rows, log_odds
 from smtl.ensemble.learners.features import Features
 from smtl.estimators.targets import Targets
+from smtl.estimators.weights import weights_of_labels
 
 __all__ = ["WrappedLearner"]
 
@@ -22,6 +23,8 @@ FLOOR = 1e-4  # least distance of a probability from 0 and 1
 
 class WrappedLearner(Learner):
     """A classifier, once for all tasks where it takes several labels and all are there, else a copy a task.
+
+    Where the labels of a row have weights of their own it is a copy a task as well.
 
     Features come as they are. Holes are filled with the mean where the classifier cannot take them, and sparse
     features are reduced to a dense basis where it cannot take those.
@@ -63,11 +66,11 @@ class WrappedLearner(Learner):
         fills = np.isnan(values).any() and not tags.input_tags.allow_nan
         reduces = sp.issparse(X) and not tags.input_tags.sparse
         self._features = Features(scale=fills, dense=reduces, random_state=self.random_state)
-        weights = targets.row_weight
+        weights, labels = targets.row_weight, weights_of_labels(targets)
         X, Y = self._features.fit_transform(X, weights), targets.Y
         self._constants = targets.constants()
         together = self.takes_labels_together and bool(tags.classifier_tags.multi_label)
-        self._joint = together and Y.shape[1] > 1 and bool(Y.all())
+        self._joint = together and Y.shape[1] > 1 and bool(Y.all()) and labels is None
         if self._joint:
             self._models = [self._copy().fit(X, (Y > 0).astype(np.int64), **_given(weights))]
             return
@@ -78,7 +81,8 @@ class WrappedLearner(Learner):
             if len(known) == 0 or y.min() == y.max():
                 self._models.append(None)
                 continue
-            given = _given(None if weights is None else weights[known])
+            each = weights if labels is None else targets.weights[:, i]  # type: ignore[index]
+            given = _given(None if each is None else each[known])
             self._models.append(self._copy().fit(X if len(known) == len(Y) else X[known], y, **given))
 
     def decision_function(self, X: Any, task: Rows | None = None) -> Float:  # noqa: D102
