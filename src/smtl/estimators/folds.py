@@ -20,6 +20,8 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 # Entries of X that are multiplied at a time.
 BLOCK = 2**20
+LOOKED_AT = 200  # rows that tell whether features have few values
+DIFFERING = 1.1  # different labels of the same features, in the mean, from which on equal rows are no copies
 
 
 def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: np.random.RandomState) -> Rows:
@@ -27,7 +29,9 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
 
     See `smtl.model_selection.MultilabelStratifiedKFold`; where each task has its own rows, the folds take turns at the
     positives of one task after another, then at the negatives. The order in which the rows are given does not matter.
-    Rows that are the same stay together, as one row of their weight would, unless that is more than a fold's share.
+    Rows that are the same stay together, as one row of their weight would, unless that is more than a fold's share, or
+    equal rows are to be expected: where no feature tells most rows apart, as with categories, or where the same
+    features often come with other labels. New rows are then like old ones, and held-out rows have to be so, too.
 
     Parameters
     ----------
@@ -80,7 +84,8 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
     weights = np.ones(len(order)) if targets.row_weight is None else targets.row_weight[order]
     mass: Float = np.bincount(unit, weights).astype(np.float64)
     first = np.flatnonzero(np.diff(unit, prepend=-1))
-    if not _can_stay_together(targets.part(order), unit, weights, shares):
+    stays = _can_stay_together(targets.part(order), unit, weights, shares) and not _are_expected(X, order[first])
+    if not stays:
         unit, first, mass = np.arange(len(order)), np.arange(len(order)), weights
     mixed = rng.permutation(len(first))
     part = targets.part(order[first][mixed])
@@ -106,6 +111,17 @@ def _can_stay_together(targets: Targets, unit: Rows, weights: Float, shares: Flo
             if weights[y == sign].sum() >= len(shares) > np.sum(y[first] == sign):
                 return False
     return True
+
+
+def _are_expected(X: Any, rows: Rows) -> bool:
+    """Return whether equal rows are no copies: of different rows, some of each content, given by their numbers."""
+    if len(rows) == X.shape[0]:
+        return False
+    some = X[rows[:: max(1, len(rows) // LOOKED_AT)]]
+    some = some.toarray() if sp.issparse(some) else some
+    n_values = 1 + np.count_nonzero(np.diff(np.sort(some, axis=0), axis=0), axis=0)
+    n_contents = len(np.unique(some, axis=0))
+    return bool(2 * n_values.max() <= n_contents or len(some) > DIFFERING * n_contents)
 
 
 def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:
