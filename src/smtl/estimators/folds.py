@@ -20,6 +20,8 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 # Entries of X that are multiplied at a time.
 BLOCK = 2**20
+LOOKED_AT = 200  # rows that tell whether features have few values
+DIFFERING = 1.1  # different labels of the same features, in the mean, from which on equal rows are no copies
 
 
 def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: np.random.RandomState) -> Rows:
@@ -27,7 +29,9 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
 
     See `smtl.model_selection.MultilabelStratifiedKFold`; where each task has its own rows, the folds take turns at the
     positives of one task after another, then at the negatives. The order in which the rows are given does not matter.
-    Rows that are the same stay together, as one row of their weight would, unless that is more than a fold's share.
+    Rows that are the same stay together, as one row of their weight would, unless that is more than a fold's share, or
+    equal rows are to be expected: where no feature tells most rows apart, as with categories, or where the same
+    features often come with other labels. New rows are then like old ones, and held-out rows have to be so, too.
 
     Parameters
     ----------
@@ -80,7 +84,7 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
     weights = np.ones(len(order)) if targets.row_weight is None else targets.row_weight[order]
     mass: Float = np.bincount(unit, weights).astype(np.float64)
     first = np.flatnonzero(np.diff(unit, prepend=-1))
-    if not _fits(targets.part(order), unit, weights, shares):
+    if not _stay_together(X, targets, (order, unit), weights, shares):
         unit, first, mass = np.arange(len(order)), np.arange(len(order)), weights
     mixed = rng.permutation(len(first))
     part = targets.part(order[first][mixed])
@@ -121,23 +125,38 @@ def can_stay_together(X: Any, targets: Targets, weights: Float, n_folds: int) ->
     """
     # Which rows are equal does not depend on the direction.
     order, unit = _order_of_content(X, targets, np.random.RandomState(0))
-    return _fits(targets.part(order), unit, weights[order], np.full(n_folds, 1.0 / n_folds))
+    return _stay_together(X, targets, (order, unit), weights[order], np.full(n_folds, 1.0 / n_folds))
 
 
-def _fits(targets: Targets, unit: Rows, weights: Float, shares: Float) -> bool:
-    """Return whether equal rows fit into a fold, and leave each class enough for all folds."""
+def _stay_together(X: Any, targets: Targets, content: tuple[Rows, Rows], weights: Float, shares: Float) -> bool:
+    """Return whether equal rows, and rows of large weight, are dealt as one; ``content`` as `_order_of_content` has it."""
+    order, unit = content
     mass = np.bincount(unit, weights)
     if mass.max() <= 1.0:
         return True
     if mass.max() > shares.min() * mass.sum():
         return False
     first = np.flatnonzero(np.diff(unit, prepend=-1))
+    return _leaves_enough(targets.part(order), first, weights, len(shares)) and not _are_expected(X, order[first])
+
+
+def _leaves_enough(targets: Targets, first: Rows, weights: Float, n_folds: int) -> bool:
+    """Return whether each class whose weight would do for all folds has different rows for all of them."""
     for i in range(len(targets.names)):
         y = targets.column(i)
         for sign in (-1, 1):
-            if weights[y == sign].sum() >= len(shares) > np.sum(y[first] == sign):
+            if weights[y == sign].sum() >= n_folds > np.sum(y[first] == sign):
                 return False
     return True
+
+
+def _are_expected(X: Any, rows: Rows) -> bool:
+    """Return whether equal rows are no copies: of different rows, some of each content, given by their numbers."""
+    some = X[rows[:: max(1, len(rows) // LOOKED_AT)]]
+    some = some.toarray() if sp.issparse(some) else some
+    n_values = 1 + np.count_nonzero(np.diff(np.sort(some, axis=0), axis=0), axis=0)
+    n_contents = len(np.unique(some, axis=0))
+    return bool(2 * n_values.max() <= n_contents or len(some) > DIFFERING * n_contents)
 
 
 def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:

@@ -208,6 +208,7 @@ CONTENTS: dict[str, dict[str, Value]] = {
         "n_features_in_": whole(1, dim="columns"),
     },
     "NumberPart": _PART
+    | {"style": either(nothing, list_of(name)), "words": list_of(name)}
     | {"from_text": truth, "mean": number(), "spread": number(math.ulp(0.0)), "tells_missing": truth},
     "CategoryPart": _PART
     | {

@@ -412,8 +412,8 @@ def _marked(table: pa.Table, path: Source) -> str:
         raise DatasetError(
             "label columns must be given, got none; pass labels=[names], prefix=, last=, tags= or class_column=.", path
         )
-    lines = "".join(f"\n    {one.options}    ({one.why})" for one in found)
-    raise DatasetError(f"label columns must be given, got none. It may be one of these; add it:{lines}", path)
+    likely = ", or ".join(f"{one.options} ({one.why})" for one in found)
+    raise DatasetError(f"label columns must be given, got none; add what fits: {likely}.", path)
 
 
 def _matrix(form: LabelForm, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

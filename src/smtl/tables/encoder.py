@@ -224,6 +224,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def new_levels(self, table: pa.Table) -> dict[str, dict[str, int]]:
         """Return, for each category with levels that are new, these and in how many rows they are.
 
+        Of numbers that were written as text in training, new words among them.
+
         Parameters
         ----------
         table : pyarrow.Table
@@ -236,12 +238,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         table = folded(table, [part.name for part in self.parts_])
         names = set(table.column_names)
-        categories = [part for part in self.parts_ if isinstance(part, CategoryPart) and part.name in names]
-        found = {part.name: part.new(table.column(part.name)) for part in categories}
+        some = [part for part in self.parts_ if isinstance(part, CategoryPart | NumberPart) and part.name in names]
+        found = {part.name: part.new(table.column(part.name)) for part in some}
         return {name: new for name, new in found.items() if new}
 
-    @staticmethod
-    def in_words(new: Mapping[str, Mapping[str, int]]) -> list[str]:
+    def in_words(self, new: Mapping[str, Mapping[str, int]]) -> list[str]:
         """Return a sentence for each column with new levels.
 
         Parameters
@@ -254,10 +255,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         list of str
             The sentences.
         """
+        numbers = {part.name for part in self.parts_ if isinstance(part, NumberPart)}
         return [
-            f"column {name!r} has values that the training data did not have, in {sum(seen.values()):,} rows: "
-            f"{', '.join(map(repr, list(seen)[:_SHOWN]))}{', ...' if len(seen) > _SHOWN else ''}; they count as none "
-            "of the known values."
+            f"column {name!r} has {'words' if name in numbers else 'values'} that the training data did not have, in "
+            f"{sum(seen.values()):,} rows: {', '.join(map(repr, list(seen)[:_SHOWN]))}"
+            f"{', ...' if len(seen) > _SHOWN else ''}; they count as "
+            f"{'missing' if name in numbers else 'none of the known values'}."
             for name, seen in new.items()
         ]
 

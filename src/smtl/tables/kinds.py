@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from smtl.tables.numbers import as_dates, as_numbers
+from smtl.tables.numbers import as_dates
 from smtl.tables.types import trimmed
+from smtl.tables.written import Written, written_numbers
 
 __all__ = ["EMPTY", "KINDS", "Kind", "kind_of"]
 
@@ -86,7 +87,7 @@ def kind_of(name: str, column: pa.ChunkedArray) -> Kind:
         return _of_numbers(name, column, n, n_values)
     if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
         return Kind("left out", f"values of type {kind}, which are no features")
-    return _of_strings(column, n, n_values)
+    return _of_strings(name, column, n, n_values)
 
 
 def _of_numbers(name: str, column: pa.ChunkedArray, n: int, n_values: int) -> Kind:
@@ -104,12 +105,15 @@ def _of_numbers(name: str, column: pa.ChunkedArray, n: int, n_values: int) -> Ki
     return Kind("number")
 
 
-def _of_strings(column: pa.ChunkedArray, n: int, n_values: int) -> Kind:
+def _of_strings(name: str, column: pa.ChunkedArray, n: int, n_values: int) -> Kind:
     levels = {str(value).strip().lower() for value in pc.unique(column).drop_null().to_pylist()} if n_values < 4 else {}
     if levels in _YES_NO:
         return Kind("yes/no")
-    if as_numbers(column) is not None:
-        return Kind("number", "written as text")
+    written = written_numbers(column)
+    if written is not None:
+        found = written.values
+        kind = _of_numbers(name, found, len(found) - found.null_count, pc.count_distinct(found).as_py())
+        return kind if kind.name == "left out" else Kind("number", _in_words(written))
     found = as_dates(column)
     if found is not None:
         return Kind("date", f"written as {found[1]}" if found[1] else "")
@@ -123,6 +127,12 @@ def _of_strings(column: pa.ChunkedArray, n: int, n_values: int) -> Kind:
     if words >= TEXT_WORDS:
         return Kind("text", f"{words:.0f} words in the mean")
     return Kind("strings", f"{n_values:,} values")
+
+
+def _in_words(written: Written) -> str:
+    text = ", ".join(filter(None, ["written as text", written.style.in_words()]))
+    words = " and ".join(map(repr, written.words))
+    return f"{text}; {words} {'counts' if len(written.words) == 1 else 'count'} as missing" if words else text
 
 
 def _mean(values: Any) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from smtl.tables.types import dates_of, numbers_of, trimmed
+from smtl.tables.types import dates_of, trimmed
+from smtl.tables.written import written_numbers
 
 __all__ = ["DATES", "as_dates", "as_numbers", "dates_in"]
 
@@ -35,7 +36,7 @@ _LOOKED_AT = 50  # values that show whether a whole column is worth a try
 
 
 def as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return strings as numbers, with a decimal point or a decimal comma; None if one of them is no number.
+    """Return strings as numbers, however people write them; None if one of them is no number.
 
     Whole numbers with a leading zero are codes, not numbers.
 
@@ -43,19 +44,13 @@ def as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     --------
     >>> as_numbers(pa.chunked_array([["1,5", "NA"]])).to_pylist()
     [1.5, None]
+    >>> as_numbers(pa.chunked_array([["1,500", "20"]])).to_pylist()
+    [1500.0, 20.0]
     >>> as_numbers(pa.chunked_array([["007"]])), as_numbers(pa.chunked_array([["high"]]))
     (None, None)
     """
-    column = trimmed(column)
-    some = column.drop_null()
-    if len(some) == 0 or pc.any(pc.match_substring_regex(some, r"^[+-]?0\d")).as_py():
-        return None
-    for decimal in (".", ","):
-        if numbers_of(some.slice(0, _LOOKED_AT), decimal) is not None:
-            found = numbers_of(column, decimal)
-            if found is not None:
-                return found
-    return None
+    found = written_numbers(column)
+    return None if found is None or found.words else found.values
 
 
 def as_dates(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str] | None:

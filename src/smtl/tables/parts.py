@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 
 from smtl.tables.numbers import DATES, as_dates, as_numbers, dates_in
 from smtl.tables.types import trimmed, truths_of
+from smtl.tables.written import Style, in_other_style, in_style, without_words, words_in, written_numbers
 
 __all__ = ["CategoryPart", "DatePart", "NumberPart", "StringsPart", "TextPart", "part_of"]
 
@@ -43,13 +45,18 @@ class NumberPart:
            [ 0.        ,  1.        ]])
     """
 
+    style: Sequence[str] | None = None  # how numbers were written, where they were text
+
     def __init__(self, name: str) -> None:
         self.name = name
 
     def fit(self, column: pa.ChunkedArray) -> NumberPart:
-        """Learn mean and spread."""
+        """Learn how numbers are written, mean and spread."""
         self.from_text = _is_text(column) or pa.types.is_boolean(column.type)
-        values = _numbers(column, self.name)
+        written = written_numbers(column) if _is_text(column) else None
+        self.style = None if written is None else list(written.style)
+        self.words = [] if written is None else list(written.words)
+        values = self._values(column)
         known = values[~np.isnan(values)]
         self.mean, spread = float(known.mean()), float(known.std())
         # Of all rows, the missing ones among them, which stand at the mean.
@@ -61,7 +68,7 @@ class NumberPart:
 
     def transform(self, column: pa.ChunkedArray) -> Float:
         """Return features."""
-        values = _numbers(column, self.name)
+        values = self._values(column)
         scaled = values - self.mean
         scaled /= self.spread
         if not self.tells_missing and np.isfinite(scaled.sum()):
@@ -69,6 +76,26 @@ class NumberPart:
         missing = np.isnan(scaled)
         scaled[missing] = 0.0
         return np.column_stack([scaled, missing]) if self.tells_missing else scaled[:, None]
+
+    def new(self, column: pa.ChunkedArray) -> dict[str, int]:
+        """Return words in the place of numbers that the training data did not have, and in how many rows they are."""
+        if self.style is None or not _is_text(column) or in_style(column, Style(*self.style)) is not None:
+            return {}
+        return {word: n for word, n in words_in(column).items() if word not in self.words}
+
+    def _values(self, column: pa.ChunkedArray) -> Float:
+        """Return a column as floats; of text as it was written in training, words among the numbers as missing."""
+        if self.style is not None and _is_text(column):
+            style = Style(*self.style)
+            found = in_style(column, style)
+            if found is None:
+                cells = without_words(column, [*self.words, *words_in(column)])
+                found = in_style(cells, style)
+                found = in_other_style(cells, style.sign) if found is None else found
+            if found is None:
+                raise _no_number(column, self.name, style.sign)
+            column = found
+        return _numbers(column, self.name)
 
     def affine(self) -> tuple[Float, Float]:
         """Return what is taken off each feature, and what the rest is divided by."""
@@ -379,8 +406,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> Float:
         if found is None and (truths := truths_of(trimmed(column))) is not None:
             found = truths.cast(pa.int8())
         if found is None and column.null_count < len(column) and len(trimmed(column).drop_null()):
-            wrong = _first_no_number(column)
-            raise ValueError(f"{name!r} must hold numbers, as in training, got {wrong!r} instead.")
+            raise _no_number(column, name)
         column = pa.chunked_array([pa.nulls(len(column), pa.float64())]) if found is None else found
     elif pa.types.is_temporal(column.type) or pa.types.is_nested(column.type):
         raise ValueError(f"{name!r} must hold numbers, as in training, got values of type {column.type} instead.")
@@ -393,12 +419,11 @@ def _numbers(column: pa.ChunkedArray, name: str) -> Float:
     return values
 
 
-def _first_no_number(column: pa.ChunkedArray) -> str:
+def _no_number(column: pa.ChunkedArray, name: str, sign: str = "") -> ValueError:
     some = trimmed(column).drop_null()
-    for value in some.to_pylist():
-        if as_numbers(pa.chunked_array([[value]])) is None:
-            return str(value)
-    return str(some[0].as_py())
+    odd = (value for value in some.to_pylist() if in_other_style(pa.chunked_array([[value]]), sign) is None)
+    wrong = next(odd, some[0].as_py())
+    return ValueError(f"{name!r} must hold numbers, as in training, got {wrong!r} instead.")
 
 
 def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:

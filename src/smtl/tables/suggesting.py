@@ -107,6 +107,7 @@ def _candidates(columns: Sequence[str], cells: dict[str, Cells | None]) -> Itera
     if run:
         what = f"the last {len(run)} columns have" if len(run) > 1 else f"the last column, {run[0]!r}, has"
         yield _Candidate(70 if len(run) > 1 else 55, {"labels": run}, f"{what} yes/no values")
+    yield from _at_the_end(columns, cells, yes_no)
     for name, of_name in cells.items():
         if name in yes_no:
             continue
@@ -117,6 +118,22 @@ def _candidates(columns: Sequence[str], cells: dict[str, Cells | None]) -> Itera
             at_end = name == columns[-1]
             why = f"{name!r} is called like a class" + (" and is the last column" if at_end else "")
             yield _Candidate(80 if at_end else 45, {"class_column": name}, why)
+
+
+def _at_the_end(columns: Sequence[str], cells: dict[str, Cells | None], yes_no: Sequence[str]) -> Iterator[_Candidate]:
+    """Return what stands where labels often do: columns of two values, or one of a few classes."""
+    two = [name for name, of_name in cells.items() if of_name is not None and _n_values(of_name) == 2]
+    run = _run_at_the_end(columns, two)
+    if run and not set(run) <= set(yes_no):
+        what = f"the last {len(run)} columns have" if len(run) > 1 else f"the last column, {run[0]!r}, has"
+        yield _Candidate(40, {"labels": run}, f"{what} two values")
+    last = cells.get(columns[-1]) if len(columns) > 1 else None
+    if last is None or not _is_class(last) or looks_like_tags(last):
+        return
+    whole = all(not isinstance(value, float) or value.is_integer() for value in last.values)
+    if whole and _n_values(last) > 2:
+        what = f"the last column, {columns[-1]!r}, has {_n_values(last)} values"
+        yield _Candidate(30, {"class_column": columns[-1]}, what)
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -131,8 +148,12 @@ def _is_yes_no(cells: Cells) -> bool:
 
 def _is_class(cells: Cells) -> bool:
     """Return whether there are few values, each of them several times in the mean."""
-    n = len({text for text in cells.texts if text is not None and text not in MISSING})
+    n = _n_values(cells)
     return 2 <= n <= _CLASSES and 2 * n <= len(cells.codes)
+
+
+def _n_values(cells: Cells) -> int:
+    return len({text for text in cells.texts if text is not None and text not in MISSING})
 
 
 def _run_at_the_end(columns: Sequence[str], yes_no: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 _SEPARATORS = (";", "|", ",")
 _SHARE = 0.2  # a separator goes before a later one if it is in this share of that one's cells
+_SHARE_OF_KNOWN = 0.02  # of cells with several tags, at least, where each of these stands alone in others
 _SAMPLE = 10_000  # cells that tell whether there are blanks around the separator
 _SHORT = 30  # characters of a tag, in the mean, at the most
 
@@ -144,13 +145,19 @@ def looks_like_tags(cells: Cells) -> bool:
     if separator is None or number_text(texts[0]) is not None:
         return False
     seen: Counter[str] = Counter()
-    n_several = 0
+    n_several, n_different, joined = 0, 0, set[str]()
     for text, count in known:
         tags = {tag.strip() for tag in text.split(separator)} - {""}
-        n_several += count * (len(tags) > 1)
+        if len(tags) > 1:
+            n_several, n_different = n_several + count, n_different + 1
+            joined |= tags
         seen.update(dict.fromkeys(tags, count))
     short = sum(map(len, seen)) <= _SHORT * len(seen)
-    return short and n_several >= _SHARE * sum(count for _, count in known) and 2 * len(seen) <= seen.total()
+    alone = joined <= set(texts)
+    if n_different < 2 and not alone:  # one name with a comma in it
+        return False
+    least = _SHARE_OF_KNOWN if alone else _SHARE
+    return short and n_several >= least * sum(count for _, count in known) and 2 * len(seen) <= seen.total()
 
 
 def _with_blanks(texts: Sequence[str], sign: str) -> str:

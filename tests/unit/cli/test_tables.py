@@ -205,7 +205,10 @@ def test_no_file_of_the_users_is_written_over(command, tmp_path):
 
 def test_what_to_type_where_nothing_is_said(fails, tmp_path):
     table_files.write_yes_no(tmp_path)
-    assert "--labels urgent,refund" in fails("fit", "yes_no.csv")
+    told = (
+        "yes_no.csv: label columns must be given, got none; add what fits: --labels urgent,refund (the last 2 columns"
+    )
+    assert told in fails("fit", "yes_no.csv")
     table_files.write_tags(tmp_path)
     assert "--tags topics" in fails("fit", "tags.csv")
     assert "did you mean 'urgent'" in fails("fit", "yes_no.csv", "--labels", "urgnt")

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 
 import real_data
@@ -107,6 +108,33 @@ def test_nor_where_single_precision_cannot_tell_rows_apart():
     folds = stratified_folds(X, targets, even(5), np.random.RandomState(seed))
     permuted = stratified_folds(X[order], targets.part(order), even(5), np.random.RandomState(seed))
     np.testing.assert_array_equal(permuted, folds[order])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_a_category_is_in_all_folds(form, noise):
+    """What held-out rows say of a category is what the others say of it, and not the opposite."""
+    rng = new_rng()
+    level = rng.integers(16, size=400)
+    yes = np.isin(level, rng.permutation(16)[:5]) ^ (rng.random(400) < noise)
+    folds = stratified_folds(
+        form(np.eye(16)[level]), shared(np.where(yes, 1.0, -1.0)[:, None]), even(5), random_state()
+    )
+    share = np.empty(400)
+    for k in range(5):
+        train = folds != k
+        n_yes, n = np.bincount(level[train & yes], minlength=16), np.bincount(level[train], minlength=16)
+        share[folds == k] = ((n_yes + yes.mean()) / (n + 1))[level[folds == k]]
+    assert roc_auc_score(yes, share) > 0.95 - 1.5 * noise
+
+
+def test_copies_of_a_row_stay_together():
+    rng = new_rng()
+    X, copies = rng.standard_normal((60, 3)), rng.integers(1, 5, size=60)
+    X[:, 1] = X[:, 1] > 0
+    y, row = rng.choice([-1.0, 1.0], size=60), np.repeat(np.arange(60), copies)
+    folds = stratified_folds(X[row], shared(y[row, None]), even(4), random_state())
+    assert all(len(set(folds[row == i])) == 1 for i in range(60))
 
 
 def test_other_numbers_give_other_folds():

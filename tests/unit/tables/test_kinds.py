@@ -245,3 +245,93 @@ def test_times_with_a_zone_or_parts_of_a_second_are_dates():
     assert form == ""
     assert [value and value.hour for value in values.to_pylist()] == [10, 8, None]
     assert kind_of("seen", column(["2025-01-31 10:00:00.25", "2025-02-01 10:00:00.5"])).name == "date"
+
+
+WRITTEN = {  # how a number is written, and what is said of it
+    "{:,.2f}": "written as text, with commas between thousands",
+    "${:,.2f}": "written as text, with $, with commas between thousands",
+    "€ {:.2f}": "written as text, with €",
+    "{:.2f} %": "written as text, with %",
+    "{:.2f} USD": "written as text, with USD",
+    "{:.2f}": "written as text",
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_numbers_as_people_write_them(form):
+    """They come back to the digit, whatever the sign, the thousands and the decimal sign are."""
+    rng = new_rng()
+    values = np.round(rng.normal(scale=10.0 ** rng.integers(0, 7, N)), 2) + 0.0
+    values[:2] = 1234567.25, -5.5
+    texts = [form.format(value) for value in values]
+    assert kind_of("x", column(texts)) == ("number", WRITTEN[form])
+    np.testing.assert_array_equal(as_numbers(column(texts)).to_numpy(), values)
+    swapped = [text.translate(str.maketrans(",.", ".,")) for text in texts]
+    np.testing.assert_array_equal(as_numbers(column(swapped)).to_numpy(), values)
+    if "," in form:
+        for space in "\u00a0\u202f\u2019'":
+            apart = [text.replace(",", space) for text in texts]
+            np.testing.assert_array_equal(as_numbers(column(apart)).to_numpy(), values)
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["1,234", "950"], [1234, 950]),
+        (["1,234", "2,5"], [1.234, 2.5]),
+        (["0,123", "1,234"], [0.123, 1.234]),
+        (["-$5", "$3"], [-5, 3]),
+        (["1.234", "2.5"], [1.234, 2.5]),
+    ],
+)
+def test_commas_that_could_be_two_things(texts, numbers):
+    assert as_numbers(column(texts)).to_pylist() == numbers
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["$5", "€3"],
+        ["1,23,456", "1"],
+        ["12:30", "13:45"],
+        ["10.0.0.1", "10.0.0.2"],
+        ["555-1234", "555-1235"],
+        ["12 345", "1 2"],
+        ["5%", "12kg"],
+        ["3/4", "1/2"],
+        ["$007", "$008"],
+        ["1,000.5", "2,5"],
+    ],
+)
+def test_what_only_looks_like_numbers(texts):
+    assert as_numbers(column(texts)) is None
+    assert kind(texts * 60) != "number"
+
+
+def test_a_few_words_among_numbers_are_missing_values():
+    rng = new_rng()
+    numbers = [f"{value:.3f}" for value in rng.normal(size=N)]
+    places = rng.choice(N, 6, replace=False)
+    said = with_words(numbers, places, ["unknown", "tbd"])
+    assert kind_of("x", column(said)) == ("number", "written as text; 'tbd' and 'unknown' count as missing")
+    # Words with digits may be codes, many words may be values, and so may words among few numbers.
+    assert kind(with_words(numbers, places, ["12kg"])) != "number"
+    assert kind(with_words(numbers, places, ["a", "b", "c", "d"])) != "number"
+    assert kind(with_words(numbers, range(0, N, 5), ["unknown"])) != "number"
+    assert kind([*rng.choice(["1", "2", "3"], N), "other"]) == "category"
+
+
+def with_words(texts, places, words):
+    """Return texts with words in some places, in turn."""
+    found = list(texts)
+    for k, place in enumerate(places):
+        found[place] = words[k % len(words)]
+    return found
+
+
+def test_ids_and_row_numbers_that_are_text():
+    order = [f"{k:,}" for k in new_rng().permutation(N) + 5000]
+    assert kind_of("x", column(order)) == ("left out", "row numbers")
+    far = [f"{k:,}" for k in new_rng().choice(10**9, N, replace=False)]
+    assert kind_of("order_id", column(far)) == ("left out", f"an id: {N} of {N} values differ")
+    assert kind(far) == "number"

@@ -66,6 +66,31 @@ def test_whole_numbers_and_numbers_as_text_are_treated_alike():
     assert not NumberPart("x").fit(column(values)).from_text
 
 
+def test_numbers_stay_as_they_were_written_in_training():
+    """What 1,500 is, is told by the training data, and not by the one row that is new."""
+    thousands = NumberPart("x").fit(column(["1,234", "950", "20"]))
+    decimals = NumberPart("x").fit(column(["1,234", "9,5", "20,25"]))
+    for part, value in ((thousands, 1500.0), (decimals, 1.5)):
+        np.testing.assert_allclose(part.transform(column(["1,500"])), [[(value - part.mean) / part.spread]])
+    per_cent = NumberPart("x").fit(column(["5%", "12.5 %"]))
+    np.testing.assert_array_equal(per_cent.transform(column(["7"])), per_cent.transform(column(["7%"])))
+    with pytest.raises(ValueError, match=r"'x' must hold numbers, as in training, got '\$7' instead\."):
+        per_cent.transform(column(["8%", "$7", "9"]))
+
+
+def test_words_among_numbers_are_missing_and_told():
+    texts = [f"{k}.5" for k in range(40)]
+    part = NumberPart("x").fit(column([*texts, "unknown"]))
+    assert part.names == ["x", "x is missing"]
+    np.testing.assert_array_equal(part.transform(column(["unknown"])), [[0.0, 1.0]])
+    assert part.transform(column(["1.5", "unknown", "later", "2.5", "3.5", "4"]))[:3, 1].tolist() == [0.0, 1.0, 1.0]
+    assert part.new(column(["unknown", "later", "3", "later", "4", "5"])) == {"later": 2}
+    with pytest.raises(ValueError, match="'x' must hold numbers, as in training, got '3kg' instead"):
+        part.transform(column(["1", "2", "3kg"]))
+    # In training there was none, but numbers were text: some word stood in other rows of the file.
+    assert NumberPart("x").fit(column(texts)).transform(column(["0.5", "unknown"]))[1, 0] == 0.0
+
+
 def test_few_missing_numbers_have_no_feature_of_their_own():
     values = new_rng().standard_normal(N).tolist()
     part = NumberPart("x").fit(column([*values, None]))

@@ -20,6 +20,10 @@ def parts():
         "number": rng.normal(size=N).tolist(),
         "0/1": [0, 1, *rng.integers(0, 2, N - 2).tolist()],
         "yes/no": ["yes", "no", *rng.choice(["yes", "no"], N - 2).tolist()],
+        "two": ["won", "lost", *rng.choice(["won", "lost"], N - 2).tolist()],
+        "few tags": ["a", "b", "a;b", "b;a", *rng.choice(["a", "b", ""], N - 4).tolist()],
+        "names": [f"{word}, {k}" for k, word in enumerate(["red", "blue"] * (N // 2))],
+        "steps": (rng.integers(0, 9, N) / 2 + 0.25).tolist(),
         "classes": ["cat", "dog", *rng.choice(["cat", "dog", "eel"], N - 2).tolist()],
         "tags": ["sport;film", *[";".join(rng.choice(topics, rng.integers(1, 4))) for _ in range(N - 1)]],
         "lists": [rng.choice(topics, rng.integers(1, 4)).tolist() for _ in range(N)],
@@ -44,6 +48,12 @@ def parts():
         ("age=number,id=id,text=text", []),
         ("a=0/1,b=0/1", []),
         ("colour=classes,age=number", []),
+        ("age=number,colour=classes", ["--class-column colour"]),
+        ("age=number,state=two,end=two", ["--labels state,end"]),
+        ("age=number,paid=0/1,end=two", ["--labels paid,end"]),
+        ("age=number,said=few tags", ["--tags said"]),
+        ("age=number,name=names", []),
+        ("age=number,size=steps", []),
     ],
 )  # fmt: skip
 def test_suggestions(columns, wanted):
