@@ -129,7 +129,7 @@ def can_stay_together(X: Any, targets: Targets, weights: Float, n_folds: int) ->
 
 
 def _stay_together(X: Any, targets: Targets, content: tuple[Rows, Rows], weights: Float, shares: Float) -> bool:
-    """Return whether equal rows, and rows of large weight, are dealt as one; ``content`` as `_order_of_content` has it."""
+    """Return whether equal rows, and rows of large weight, are dealt as one; ``content``: see `_order_of_content`."""
     order, unit = content
     mass = np.bincount(unit, weights)
     if mass.max() <= 1.0:
