@@ -73,6 +73,7 @@ PACKAGES = {
     "smtl.penalties": "What ties the tasks together",
     "smtl.tables": "Columns of a table as features",
     "smtl.model": "Models in files",
+    "smtl.model.export": "Models for programs without smtl",
     "smtl.model.report": "A page about a model",
     "smtl.model_selection": "Folds for several labels",
     "smtl.dask": "Data past one machine, or past its memory",
