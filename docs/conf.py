@@ -28,17 +28,23 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "results", "gallery/**/*.md5"]
+exclude_patterns = ["_build", "_templates", "results", "gallery/**/*.md5"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
-# Docstrings that are inherited from scikit-learn refer to pages of its own; the changelog links as from the root.
-suppress_warnings = ["config.cache", "ref.ref", "myst.xref_missing"]
+# Docstrings that are inherited from scikit-learn refer to pages of its own.
+suppress_warnings = ["config.cache", "ref.ref"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "smtl"
 html_favicon = "images/favicon.svg"
-html_static_path = ["images"]
+html_static_path = ["images", "_static"]
+html_css_files = ["smtl.css"]
+# Pages that no others are below have nothing to show at their left.
+ALONE = ["get_started", "how_it_works", "coming_from", "faq", "changelog", "releasing"]
+html_sidebars = {page: [] for page in ALONE}
+templates_path = ["_templates"]
 html_show_sourcelink = False
+html_use_index = False  # the API reference is one, and there is the search
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -47,8 +53,40 @@ html_theme_options = {
     "footer_end": [],
 }
 
+
+def class_of(name: str) -> type:
+    """Return the class of a full name."""
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(module), last)
+
+
+def own_methods(name: str) -> list[str]:
+    """Return the public methods of a class that are not scikit-learn's, in the order that they are written in."""
+    methods = {
+        key: (depth, place)
+        for depth, kind in reversed(list(enumerate(class_of(name).__mro__)))
+        for place, (key, value) in enumerate(vars(kind).items())
+        if inspect.isfunction(inspect.unwrap(getattr(value, "__func__", getattr(value, "fn", value))))
+        and kind.__module__.startswith("smtl")
+        and not key.startswith("_")
+    }
+    return sorted(methods, key=methods.get)
+
+
+def own_properties(name: str) -> list[str]:
+    """Return the properties of a class that its docstring does not name."""
+    kind = class_of(name)
+    return [
+        key
+        for key, value in inspect.getmembers(kind, lambda value: isinstance(value, property))
+        if not key.startswith("_") and key not in (kind.__doc__ or "") and value.__doc__
+    ]
+
+
 autosummary_generate = True
+autosummary_context = {"own_methods": own_methods, "own_properties": own_properties}
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -73,6 +111,7 @@ PACKAGES = {
     "smtl.penalties": "What ties the tasks together",
     "smtl.tables": "Columns of a table as features",
     "smtl.model": "Models in files",
+    "smtl.model.export": "Models for programs without smtl",
     "smtl.model.report": "A page about a model",
     "smtl.model_selection": "Folds for several labels",
     "smtl.dask": "Data past one machine, or past its memory",

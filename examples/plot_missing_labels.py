@@ -14,33 +14,40 @@ from sklearn.metrics import roc_auc_score
 from smtl import SMTLClassifier
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(3000, 30))
-directions = rng.normal(size=(30, 2))
-scores = X @ directions @ rng.normal(size=(2, 6)) + 4.0 * rng.logistic(size=(3000, 6))
-Y = (scores > np.quantile(scores, 0.7, axis=0)).astype(float)
-X_train, Y_train, X_test, Y_test = X[:500], Y[:500].copy(), X[500:], Y[500:]
-
 known = np.array([20, 40, 80, 120, 200, 320])  # labels that are left of each task
-for task, n in enumerate(known):
-    Y_train[rng.permutation(500)[n:], task] = np.nan
 
-together = SMTLClassifier("log", "trace").fit(X_train, Y_train).decision_function(X_test)
-alone = np.column_stack(
-    [
-        LogisticRegression().fit(X_train[has], Y_train[has, k]).decision_function(X_test)
-        for k, has in enumerate(~np.isnan(Y_train).T)
-    ]
-)
+
+def draw():
+    """Return rows, and labels of six tasks that vary in two directions; most of the first 500 are not known."""
+    X = rng.normal(size=(2500, 30))
+    signal = X @ rng.normal(size=(30, 2)) @ rng.normal(size=(2, 6))
+    scores = signal / signal.std(axis=0) + 0.6 * rng.logistic(size=(2500, 6))
+    Y = (scores > np.quantile(scores, 0.7, axis=0)).astype(float)
+    for task, n in enumerate(known):
+        Y[rng.permutation(500)[n:], task] = np.nan
+    return X[:500], Y[:500], X[500:], Y[500:]
+
+
+together, alone = np.empty((12, 6)), np.empty((12, 6))
+for k in range(12):
+    X, Y, X_new, Y_new = draw()
+    scores = SMTLClassifier("log", "trace", threshold=0.0).fit(X, Y).decision_function(X_new)
+    for task, has in enumerate(~np.isnan(Y).T):
+        one = LogisticRegression().fit(X[has], Y[has, task])
+        together[k, task] = roc_auc_score(Y_new[:, task], scores[:, task])
+        alone[k, task] = roc_auc_score(Y_new[:, task], one.decision_function(X_new))
 
 # %%
-# The fewer labels a task has of its own, the more the others help.
+# Twelve draws, their mean and its standard error. The fewer labels a task has of its own, the more the others help.
 
 _, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
-for scored, name, colour in (
+for found, name, colour in (
     (together, "all tasks together, trace norm", "#0072B2"),
     (alone, "each task alone", "#D55E00"),
 ):
-    ax.plot(known, [roc_auc_score(Y_test[:, k], scored[:, k]) for k in range(6)], "o-", color=colour, label=name)
+    mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    ax.fill_between(known, mean - error, mean + error, color=colour, alpha=0.15, linewidth=0)
+    ax.plot(known, mean, "o-", color=colour, label=name)
 ax.set(xscale="log", xlabel="labels that the task has", ylabel="AUC on new rows")
 ax.set_xticks(known, known)
 ax.minorticks_off()

@@ -25,9 +25,10 @@ OTHER = ["the", "a", "of", "today", "new", "report", "says", "city", "year", "pe
 
 
 def write(tags):
-    """Return a text with some words of each tag, among others."""
-    own = [word for tag in tags for word in rng.choice(WORDS[tag].split(), 2)]
-    return " ".join(rng.permutation([*own, *rng.choice(OTHER, 12)]))
+    """Return a text with a word or two of each tag among others, and perhaps one of a tag that it does not have."""
+    own = [word for tag in tags for word in rng.choice(WORDS[tag].split(), rng.integers(1, 3))]
+    stray = rng.choice(" ".join(WORDS.values()).split(), rng.integers(2))
+    return " ".join(rng.permutation([*own, *stray, *rng.choice(OTHER, 12)]))
 
 
 tags = [[tag for tag in WORDS if rng.random() < 0.25] for _ in range(600)]

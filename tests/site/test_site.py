@@ -2,9 +2,11 @@
 
 import os
 from functools import partial
+from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -32,12 +34,15 @@ PAGES = [
     "faq",
 ]
 WIDE, NARROW = (1280, 900), (390, 800)
-# Tables and code may scroll within their box.
+SCREENS = 10  # that a page has at most, in a wide window
+# Tables and code may scroll within their box. The article itself may not: what leaves it is cut off.
 BEYOND = """
-    return [...document.querySelectorAll("main *")].filter((one) => {
+    const article = document.querySelector("main article") ?? document.querySelector("main");
+    const edge = Math.min(innerWidth, article.parentElement.getBoundingClientRect().right);
+    return [...article.querySelectorAll("*")].filter((one) => {
         const box = one.getBoundingClientRect();
-        if (box.width === 0 || box.right <= innerWidth + 1) return false;
-        for (let up = one; up; up = up.parentElement)
+        if (box.width === 0 || box.right <= edge + 1) return false;
+        for (let up = one; up !== article; up = up.parentElement)
             if (["auto", "scroll", "hidden"].includes(getComputedStyle(up).overflowX)) return false;
         return true;
     }).map((one) => one.tagName + ": " + one.textContent.trim().slice(0, 60));
@@ -113,3 +118,51 @@ def test_no_page_asks_another_host(address):
                 head = piece.split(">")[0]
                 assert 'src="http' not in head, (page, head)
                 assert not ('href="http' in head and "stylesheet" in head), (page, head)
+
+
+def test_no_page_is_longer_than_ten_screens(address, browser):
+    set_size(browser, *WIDE)
+    height = "return document.querySelector('main article, main').getBoundingClientRect().height"
+    screens = {}
+    for page in all_pages():
+        browser.get(f"{address}/{page.relative_to(SITE).as_posix()}")
+        screens[page.name] = browser.execute_script(height) / WIDE[1]
+    assert len(screens) > 150
+    assert {name: n for name, n in screens.items() if n > SCREENS} == {}
+
+
+def all_pages():
+    return [page for page in SITE.rglob("*.html") if not page.relative_to(SITE).parts[0].startswith("_")]
+
+
+class Links(HTMLParser):
+    """The addresses that a page leads to, the names in it, and references that led nowhere when it was built."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.targets, self.names, self.missing = [], set(), []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.names |= {found.get("id"), found.get("name")}
+        if tag == "a" and "href" in found:
+            self.targets.append(found["href"])
+        if tag == "span" and (found.get("class") or "").split() == ["xref", "myst"]:
+            self.missing.append(found)
+
+
+def test_links_lead_somewhere():
+    pages = {page: Links(page.read_text(encoding="utf-8")) for page in all_pages()}
+    wrong = [(page.name, one) for page, links in pages.items() for one in links.missing]
+    for page, links in pages.items():
+        for target in map(urlsplit, links.targets):
+            if target.scheme:
+                continue
+            there = (page.parent / unquote(target.path)).resolve() if target.path else page
+            known = there.is_file() and (
+                not target.fragment or there not in pages or unquote(target.fragment) in pages[there].names
+            )
+            if not known:
+                wrong.append((page.name, target.geturl()))
+    assert wrong == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from smtl.datasets.known import NamedSet, Reader
+from smtl.extras import of_extra
 
 __all__ = ["Found", "cache_folder", "data_folder", "files_in", "how_to_get", "look"]
 
@@ -55,7 +56,8 @@ def cache_folder() -> Path:
     >>> cache_folder().name == "smtl" or "SMTL_CACHE" in os.environ
     True
     """
-    import platformdirs
+    with of_extra("tables", "data sets by name"):
+        import platformdirs
 
     named = os.environ.get("SMTL_CACHE")
     return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("smtl", appauthor=False))

@@ -338,7 +338,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         except KeyboardInterrupt:
             if not trained:
                 raise
-        self.partial_ = len(trained) + len(left_out) < len(learners)
+        self.partial_: bool = len(trained) + len(left_out) < len(learners)
         if self.partial_:
             done = {*left_out, *(one.name for one in trained)}
             missing = ", ".join(name for name in learners if name not in done)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from smtl.extras import can_show_bars
+
 __all__ = ["CallbackSupport", "Progress", "with_callbacks"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +52,7 @@ class Progress:
         if hasattr(estimator, "_init_callback_context"):
             self._root = estimator._init_callback_context(max_subtasks=n_steps)
         self._bar: Any = None
-        if show:
+        if show and can_show_bars():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import scipy.sparse as sp
 
 from smtl.estimators.targets import Targets
@@ -124,6 +123,8 @@ def permutation_importance(
 
 def _one_below_the_other(parts: list[Any]) -> Any:
     if is_frame(parts[0]):
+        import pyarrow as pa
+
         return pa.concat_tables(parts)
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 

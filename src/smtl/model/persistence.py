@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from smtl.datasets.errors import shown
 from smtl.estimators.ranker import SMTLRanker
+from smtl.extras import of_extra
 from smtl.model.archive import pack, read_archive, unpack, write_whole
 from smtl.model.contents import check_contents
 from smtl.model.errors import ModelError
@@ -90,7 +91,8 @@ def save_model(
     >>> bool((same.predict(X) == model.predict(X)).all())
     True
     """
-    import skops.io
+    with of_extra("models", "model files"):
+        import skops.io
 
     path = Path(path)
     final = _final(model)
@@ -288,7 +290,8 @@ def _checked(metadata: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def _built(content: bytes) -> Any:
     """Return what a file holds, whose types are all known to be harmless."""
-    import skops.io
+    with of_extra("models", "model files"):
+        import skops.io
     from sklearn.exceptions import InconsistentVersionWarning
 
     with warnings.catch_warnings():

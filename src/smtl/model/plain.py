@@ -39,6 +39,14 @@ class PlainModel(Described):
         Weights.
     intercepts : ndarray of shape (n_tasks,)
         Intercepts, from which the thresholds are already taken off.
+
+    Examples
+    --------
+    >>> from smtl import SMTLClassifier
+    >>> model = SMTLClassifier().fit([[0.0], [1.0], [3.0]], [0, 0, 1])
+    >>> plain = plain_model(model, feature_names=["beat"])
+    >>> plain.features, plain.kind, bool(plain.weights[0, 0] == model.coef_[0, 0])
+    (['beat'], 'binary', True)
     """
 
     fill: Float | None

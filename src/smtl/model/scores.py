@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
+import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from smtl.estimators.base import TasksClassifier
-from smtl.tables.encoder import TableEncoder
-from smtl.tables.frames import as_table, is_frame
+
+if TYPE_CHECKING:
+    from smtl.tables.encoder import TableEncoder
 
 __all__ = [
     "answers_of",
@@ -79,11 +81,14 @@ def encoder_of(model: Any) -> TableEncoder | None:
 
     Examples
     --------
+    >>> from smtl.tables import TableEncoder
     >>> encoder_of(Pipeline([("columns", TableEncoder()), ("model", None)]))
     TableEncoder()
     """
-    first = model.steps[0][1] if isinstance(model, Pipeline) else None
-    return first if isinstance(first, TableEncoder) else None
+    first: Any = model.steps[0][1] if isinstance(model, Pipeline) else None
+    # A model of a matrix needs no library of tables. Who has an encoder has imported its module.
+    kind: Any = getattr(sys.modules.get("smtl.tables.encoder"), "TableEncoder", ())
+    return first if isinstance(first, kind) else None
 
 
 def takes_frames(model: Any) -> bool:
@@ -132,7 +137,8 @@ def inside(model: Any, X: Any) -> Any:
     """
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return X
-    if isinstance(X, pa.Table) and takes_frames(model):
+    of_arrow: Any = getattr(sys.modules.get("pyarrow"), "Table", ())
+    if isinstance(X, of_arrow) and takes_frames(model):
         X = X.select([str(name) for name in getattr(model, "feature_names_in_", X.column_names)]).to_pandas()
     return model[:-1].transform(X)
 
@@ -188,6 +194,10 @@ def some_rows(X: Any, rows: npt.NDArray[Any]) -> Any:
     >>> some_rows(np.array([[1.0], [2.0]]), np.array([1]))
     array([[2.]])
     """
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return X[rows]
+    from smtl.tables.frames import as_table, is_frame
+
     return as_table(X).take(rows) if is_frame(X) else X[rows]
 
 

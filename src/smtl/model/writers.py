@@ -13,6 +13,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from smtl.datasets.files import replacing
+from smtl.extras import of_extra
 from smtl.formulas import as_text
 from smtl.whole_file import whole_file
 
@@ -111,11 +112,9 @@ def _values(column: Any) -> list[Any]:
 
 @contextmanager
 def _parquet(out: Path) -> Iterator[Callable[[Columns], None]]:
-    try:
+    with of_extra("tables", "Parquet files"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow, which is not installed; run pip install pyarrow.") from error
     writer: Any = None
 
     def write(columns: Columns) -> None:

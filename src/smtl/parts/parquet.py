@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from smtl.datasets.errors import DatasetError
+from smtl.extras import of_extra
 from smtl.metrics.spreading import Round, Scored
 from smtl.parts.errors import SourceChangedError
 from smtl.parts.part import Part, Sums, Where, answered, ordered, scored, slopes
@@ -118,7 +119,8 @@ class ParquetRows(Rows):
         n_threads: int = 1,
         batch_bytes: int = BATCH_BYTES,
     ) -> None:
-        import pyarrow.parquet as pq
+        with of_extra("tables", "folders of Parquet"):
+            import pyarrow.parquet as pq
 
         from smtl.tables.parquet import damaged, text_columns
 

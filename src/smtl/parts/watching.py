@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from smtl.extras import can_show_bars
+
 __all__ = ["Watch"]
 
 
@@ -29,7 +31,7 @@ class Watch:
     def __init__(self, n_rows: int, *, show: bool) -> None:
         self.n_rows, self.n_passes, self.seconds = n_rows, 0, 0.0
         self._bar: Any = None
-        if show:
+        if show and can_show_bars():
             from rich.console import Console
             from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -11,6 +11,8 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from smtl.extras import of_extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation, Text
@@ -51,7 +53,8 @@ class End(NamedTuple):
 def canvas(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
     """Return the axes to draw on: those given, or new ones in a figure that makes room for labels outside of them."""
     if ax is None:
-        import matplotlib.pyplot as plt
+        with of_extra("plots", "plots"):
+            import matplotlib.pyplot as plt
 
         _, ax = plt.subplots(figsize=size, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)

@@ -162,13 +162,13 @@ class PathDisplay:
         PathDisplay
             The display itself.
         """
+        self.ax_ = ax = canvas(ax)
         from matplotlib.collections import LineCollection
 
         last = self.norms[-1]
         ranked = np.argsort(-last, kind="stable")
         self.strongest_ = np.array([j for j in ranked[:n_named] if last[j] > 0.0], dtype=np.intp)
         others = np.setdiff1d(ranked, self.strongest_)
-        self.ax_ = ax = canvas(ax)
         self.figure_ = ax.figure
         curves = [np.column_stack([self.Cs, self.norms[:, j]]) for j in others]
         self.others_ = ax.add_collection(LineCollection(curves, colors="0.8", linewidths=0.8, zorder=1.5))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from smtl.tables.encoder import TableEncoder
+from smtl.extras import of_extra
+
+with of_extra("tables", "tables"):
+    from smtl.tables.encoder import TableEncoder
 
 __all__ = ["TableEncoder"]

@@ -13,6 +13,7 @@ from smtl.datasets.files import Source, replacing, suffix_of
 from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.nominal import Nominal, check_nominal
 from smtl.datasets.rows import feature_rows, label_rows, unique, writable_names
+from smtl.extras import of_extra
 
 __all__ = ["CSV", "read_csv", "write_csv"]
 
@@ -110,8 +111,9 @@ def read_csv(
     """
     check_nominal(nominal)
     # pyarrow takes a while to import.
-    from smtl.datasets.text_columns import TextColumns
-    from smtl.tables.reading import csv_cells
+    with of_extra("tables", "CSV files"):
+        from smtl.datasets.text_columns import TextColumns
+        from smtl.tables.reading import csv_cells
 
     options = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header, "skip": skip}
     with csv_cells(path, options, max_bytes) as cells:

@@ -20,6 +20,7 @@ from smtl.datasets.files import Source, blocks, replacing, stem
 from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.nominal import Nominal
 from smtl.datasets.rows import feature_rows, label_rows, unique, writable_names
+from smtl.extras import of_extra
 
 __all__ = ["Mulan", "find_xml", "is_arff", "read_mulan", "write_mulan"]
 
@@ -146,8 +147,9 @@ class _Labels(ContentHandler):
 
 def _read_xml(path: Source, max_bytes: int | None) -> dict[str, tuple[int, int]]:
     """Return the names of the labels and their places; entities are refused, be they internal or external."""
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.sax import parseString
+    with of_extra("tables", "XML files"):
+        from defusedxml.common import DefusedXmlException
+        from defusedxml.sax import parseString
 
     text = b"\n".join(block for _, block in blocks(path, max_bytes))
     handler = _Labels(path)

@@ -15,6 +15,7 @@ from smtl.datasets.files import Source
 from smtl.datasets.formats.base import Beginning, Format
 from smtl.datasets.limits import most_bytes
 from smtl.datasets.nominal import Column, Nominal, check_nominal
+from smtl.extras import of_extra
 
 __all__ = ["Parquet", "read_parquet", "read_typed"]
 
@@ -89,7 +90,8 @@ def read_parquet(
     """
     check_nominal(nominal)
     # pyarrow takes a while to import.
-    from smtl.tables.parquet import open_parquet, whole_table
+    with of_extra("tables", "Parquet files"):
+        from smtl.tables.parquet import open_parquet, whole_table
 
     with open_parquet(path, most_bytes(path, max_bytes)) as file:
         names = [str(name) for name in file.schema_arrow.names]
