@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from smtl.terminal import clean_console
+
 __all__ = ["CallbackSupport", "Progress", "with_callbacks"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,7 +53,6 @@ class Progress:
             self._root = estimator._init_callback_context(max_subtasks=n_steps)
         self._bar: Any = None
         if show:
-            from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             self._bar = Progress(
@@ -59,7 +60,7 @@ class Progress:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(elapsed_when_finished=True),
-                console=Console(stderr=True),
+                console=clean_console(stderr=True),
             )
             self._bar.add_task("", total=n_steps)
 
