@@ -64,7 +64,7 @@ _OPTIONS: dict[str, tuple[Any, str, str | None, str]] = {
 # What one file may take, by the name of the limit.
 _LIMITS: dict[str, tuple[Any, str, str, str]] = {
     "bytes": (int, "--max-bytes", "NUMBER", "The most that a file may take in memory. [default: by its size]"),
-    "columns": (int, "--max-columns", "NUMBER", "The most columns of a table. [default: 262144]"),
+    "columns": (int, "--max-columns", "NUMBER", "The most columns of a table. [default: 65536, of ARFF 262144]"),
     "seconds": (float, "--max-seconds", "NUMBER", "The most time to read a file. [default: by its size]"),
 }
 
@@ -320,7 +320,9 @@ def read_matrix(source: str, reading: dict[str, Any]) -> Dataset:
     from smtl.tables.matrix import as_matrix
 
     nominal: Any = reading.get("nominal") or "one-hot"
-    if Path(source).exists() and is_table(source, reading):
+    with one_line_errors():
+        table = Path(source).exists() and is_table(source, reading)
+    if table:
         reading = reading | {"nominal": None}
     data = read_data(source, reading)
     with one_line_errors():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smtl.cli._errors import CommandError
 from smtl.cli._guard import files_of, guard
 from smtl.cli._model_options import writing_errors
-from smtl.cli._output import clean_console
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from smtl.experiments import Study

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from smtl.cli._errors import CommandError
 from smtl.cli._model_options import plain_table, writing_errors
-from smtl.cli._output import clean_console
 from smtl.cli._reading import is_table, one_line_errors, read_data
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from smtl.experiments import Results

@@ -13,9 +13,9 @@ import typer
 
 from smtl.cli._guard import files_of, guard
 from smtl.cli._model_options import writing_errors
-from smtl.cli._output import clean_console
 from smtl.cli._reading import read_matrix, with_reading_options
 from smtl.cli._writable import check_writable
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from rich.console import Console

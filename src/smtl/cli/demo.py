@@ -15,8 +15,8 @@ import numpy.typing as npt
 import typer
 
 from smtl.cli._errors import CommandError, reason
-from smtl.cli._output import clean_console
 from smtl.cli._writable import check_writable
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from rich.console import Console

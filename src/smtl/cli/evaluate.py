@@ -10,8 +10,8 @@ import typer
 from smtl.cli._guard import files_of, guard
 from smtl.cli._model_data import check_ignored, read_as_in_training, tell_new_values
 from smtl.cli._model_options import Json, Model, Strict, figure, interval, plain_table, read_saved
-from smtl.cli._output import clean_console
 from smtl.cli._reading import WeightColumn, one_line_errors, with_reading_options
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -20,10 +20,10 @@ from smtl.cli._fit_folder import LargeSettings, fit_folder, is_large, print_fold
 from smtl.cli._fit_table import named_results, print_tasks
 from smtl.cli._guard import files_of, guard, is_same_file
 from smtl.cli._model_options import Json, read_for_model
-from smtl.cli._output import clean_console
 from smtl.cli._reading import WeightColumn, as_flags, one_line_errors, with_reading_options
 from smtl.cli._saving import rows_path, save, save_rows, summary_of
 from smtl.cli._writable import check_writable
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from rich.console import Console

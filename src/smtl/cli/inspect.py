@@ -12,8 +12,8 @@ from smtl.cli._guard import files_of, guard
 from smtl.cli._inspect_ensemble import description, print_description
 from smtl.cli._model_data import read_as_in_training
 from smtl.cli._model_options import Json, Model, figure, plain_table, read_saved, told
-from smtl.cli._output import clean_console
 from smtl.cli._reading import one_line_errors, with_reading_options
+from smtl.terminal import clean_console
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -20,10 +20,10 @@ from smtl.cli._model_data import (
     use_of,
 )
 from smtl.cli._model_options import Json, Model, Strict, figure, read_saved, writing_errors
-from smtl.cli._output import clean_console
 from smtl.cli._reading import layout_options, one_line_errors, with_reading_options
 from smtl.cli._writable import check_writable
 from smtl.registry import did_you_mean
+from smtl.terminal import clean_console
 
 __all__ = ["report"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from smtl.datasets.errors import DatasetError, Fault, shown
 from smtl.datasets.files import Source
-from smtl.datasets.limits import at_most_columns, limits_of
+from smtl.datasets.limits import at_most_columns, most_attributes
 from smtl.datasets.nominal import Column
 
 __all__ = ["BLANK", "Attribute", "Header", "read_header", "skip_blanks", "token_at"]
@@ -44,7 +44,7 @@ def read_header(path: Source, source: Iterator[tuple[int, str]]) -> tuple[Header
     """Read up to ``@data``; return the header and the blocks that are left."""
     relation, relation_line = "", 1
     attributes: list[Attribute] = []
-    at, most = 0, limits_of(path).columns
+    at, most = 0, most_attributes()
     for first, text in source:
         begin = 0
         at = first - 1
@@ -63,7 +63,7 @@ def read_header(path: Source, source: Iterator[tuple[int, str]]) -> tuple[Header
                 elif keyword == "@attribute":
                     attributes.append(_attribute(line, after, at))
                     if len(attributes) > most:
-                        at_most_columns(len(attributes), path, at)
+                        at_most_columns(len(attributes), path, at, most)
                 elif keyword.startswith("@data"):
                     if not attributes:
                         raise Fault("@data must come behind at least one @attribute, got none.", start + 1)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from smtl.datasets.arff_header import Attribute, skip_blanks, token_at
 from smtl.datasets.errors import DatasetError, Fault, shown
 from smtl.datasets.files import Source
-from smtl.datasets.nominal import number
+from smtl.datasets.nominal import finite, kind_of, number
 from smtl.datasets.sparse_rows import SparseRows
 
 __all__ = ["ArffRows", "converter"]
@@ -42,7 +42,7 @@ def converter(path: Source, attribute: Attribute, dropped: bool, label: bool) ->
         codes = {value: float(code) for code, value in enumerate(attribute.values)}
         return codes.__getitem__
     if attribute.kind == "numeric":
-        return _label if label else number
+        return _label if label else finite
     advice = "" if label else f"; pass drop=[{attribute.name!r}] to leave it out"
     raise DatasetError(
         f"attribute {shown(attribute.name)} must be numeric or nominal, got type {attribute.kind} instead{advice}.",
@@ -54,6 +54,14 @@ def converter(path: Source, attribute: Attribute, dropped: bool, label: bool) ->
 
 def _nothing(_: str) -> float:
     return 0.0
+
+
+def _all_finite(values: list[float]) -> npt.NDArray[np.float64]:
+    """Return values as an array; ValueError if one is infinite."""
+    found = np.array(values, dtype=np.float64)
+    if np.isinf(found).any():
+        raise ValueError("an infinite value")
+    return found
 
 
 def _label(token: str) -> float:
@@ -69,7 +77,7 @@ class ArffRows:
     def __init__(self, path: Source, attributes: list[Attribute], convert: list[Convert]) -> None:
         self.path, self.attributes, self.convert = path, attributes, convert
         # A block for the fast reader is ASCII and has no underscore: what `number` checks.
-        self.fast = [float if function is number else function for function in convert]
+        self.fast = [float if function is finite else function for function in convert]
         self.dense: list[npt.NDArray[np.float64]] = []
         self.sparse = SparseRows()
         self.is_sparse: bool | None = None
@@ -113,7 +121,7 @@ class ArffRows:
         except (ValueError, KeyError):
             pairs = zip(cycle(self.fast), tokens, strict=False)
             values = [np.nan if token == "?" else convert(token) for convert, token in pairs]
-        self.dense.append(np.array(values, dtype=np.float64).reshape(-1, d))
+        self.dense.append(_all_finite(values).reshape(-1, d))
 
     def _fast_sparse(self, text: str) -> None:
         lines = [line for line in map(str.strip, text.split("\n")) if line]
@@ -132,7 +140,8 @@ class ArffRows:
         if n and min(indices) < 0:
             raise ValueError("negative index")
         convert = self.fast
-        self.sparse.add(counts, indices, [convert[j](token) for j, token in zip(indices, tokens[1::3], strict=True)])
+        values = [convert[j](token) for j, token in zip(indices, tokens[1::3], strict=True)]
+        self.sparse.add(counts, indices, _all_finite(values))
 
     def _exact(self, at: int, text: str) -> None:
         read = self._sparse_row if self.is_sparse else self._dense_row
@@ -209,7 +218,7 @@ class ArffRows:
             return self.convert[j](token), end
         except (ValueError, KeyError):
             attribute = self.attributes[j]
-            kind = "0 or 1" if self.convert[j] is _label else "a number"
+            kind = "0 or 1" if self.convert[j] is _label else kind_of(token)
             if attribute.values is not None:
                 kind = f"one of its values {{{shown(','.join(attribute.values), 60)[1:-1]}}}"
             raise Fault(f"{shown(attribute.name)} must be {kind}, got {shown(token)} instead.", pos + 1) from None

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from smtl.datasets.errors import DatasetError, Fault, at_most, shown
 from smtl.datasets.files import Source
 from smtl.datasets.limits import most_bytes
-from smtl.datasets.nominal import number
+from smtl.datasets.nominal import finite, kind_of, number
 from smtl.datasets.sparse_rows import SparseRows
 
 __all__ = ["LabelledRows"]
@@ -98,7 +98,10 @@ class LabelledRows:
             raise ValueError("index out of range")
         if not self._all_allowed(labels):
             raise ValueError("unknown label")
-        self.features.add(counts, indices, list(map(float, tokens[1::2])))
+        values = np.array(list(map(float, tokens[1::2])))
+        if not np.isfinite(values).all():
+            raise ValueError("an infinite value")
+        self.features.add(counts, indices, values)
         self._labels.append(labels)
         self._counts.append(np.array([head.count(",") + 1 if head else 0 for head in heads], dtype=np.int64))
 
@@ -152,9 +155,10 @@ class LabelledRows:
             if j in row:
                 raise Fault(f"indices of a row must differ, got {j} again.", start + 1)
             try:
-                row[j] = number(value)
+                row[j] = finite(value)
             except ValueError:
-                raise Fault(f"a value must be a number, got {shown(value)} instead.", start + len(index) + 2) from None
+                message = f"a value must be {kind_of(value)}, got {shown(value)} instead."
+                raise Fault(message, start + len(index) + 2) from None
         return labels, sorted(row.items())
 
     def _label(self, token: str, start: int) -> int:

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 from smtl.datasets.errors import DatasetError
 
-__all__ = ["VARIABLES", "Clock", "Limits", "at_most_columns", "limits_of", "most_bytes"]
+__all__ = ["VARIABLES", "Clock", "Limits", "at_most_columns", "limits_of", "most_attributes", "most_bytes"]
 
 VARIABLES = {"bytes": "SMTL_MAX_BYTES", "columns": "SMTL_MAX_COLUMNS", "seconds": "SMTL_MAX_SECONDS"}
 
 _MOST_BYTES = 2**32
 _FREE_BYTES, _BYTES_A_BYTE = 2**28, 100  # of an array: for any file, and more for each byte of the file
 _FREE_TEXT, _TEXT_A_BYTE = 2**26, 50  # of unpacked text, which rarely shrinks to a twentieth
-_MOST_COLUMNS = 2**18  # of a table; a column costs some microseconds whatever is in it
+_MOST_COLUMNS = 2**16  # of a table; pyarrow takes 10 kB and 50 us for a column, whatever is in it
+_MOST_ATTRIBUTES = 2**18  # of ARFF
 _FREE_SECONDS, _SECONDS_A_BYTE = 6.0, 2e-6  # ten times what the slowest reader takes for plain text
 
 
@@ -35,7 +36,7 @@ class Limits(NamedTuple):
     text : int
         Of its text once it is unpacked.
     columns : int
-        Of a table, or attributes of ARFF. Sparse formats have as many as fit into the bytes.
+        Of a table. ARFF may have four times as many attributes. Sparse formats have as many as fit into the bytes.
     seconds : float
         Of the processor, while it is read; time spent waiting does not count.
     """
@@ -64,7 +65,7 @@ def limits_of(path: Any, max_bytes: int | None = None) -> Limits:
     Examples
     --------
     >>> limits_of("nothing.csv").columns, limits_of("nothing.csv", 1000).bytes
-    (262144, 1000)
+    (65536, 1000)
     """
     try:
         size = os.path.getsize(path)
@@ -105,14 +106,25 @@ def most_bytes(path: Any, max_bytes: int | None = None) -> int:
     return limits_of(path, max_bytes).bytes
 
 
-def at_most_columns(n: int, path: Any, line: int | None = None) -> None:
-    """Refuse a table with more columns than allowed.
+def most_attributes() -> int:
+    """Return the most attributes that ARFF may have.
+
+    Examples
+    --------
+    >>> most_attributes()
+    262144
+    """
+    return int(_stated("columns", _MOST_ATTRIBUTES))
+
+
+def at_most_columns(n: int, path: Any, line: int | None = None, most: int | None = None) -> None:
+    """Refuse a table with more columns than allowed, by default those of `limits_of`.
 
     Examples
     --------
     >>> at_most_columns(3, "songs.csv")
     """
-    most = limits_of(path).columns
+    most = limits_of(path).columns if most is None else most
     if n > most:
         raise DatasetError(
             f"a table must have at most max_columns={most:,} columns, got {n:,} or more; if the file is to be trusted, "

@@ -5,6 +5,7 @@ A table holds a nominal value as its code, its position in the list of values. A
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 from smtl.datasets.errors import at_most
 from smtl.datasets.files import Source
 
-__all__ = ["Column", "Nominal", "check_nominal", "encode", "number"]
+__all__ = ["Column", "Nominal", "check_nominal", "encode", "finite", "kind_of", "number"]
 
 Nominal: TypeAlias = Literal["one-hot", "ordinal"]
 
@@ -43,6 +44,38 @@ def number(token: str) -> float:
     if not token.isascii() or "_" in token:
         raise ValueError(token)
     return float(token)
+
+
+def finite(token: str) -> float:
+    """Return the number that a token is, or NaN; infinite ones, which no method can learn from, are refused.
+
+    Examples
+    --------
+    >>> finite("1e3")
+    1000.0
+    >>> finite("1e999")
+    Traceback (most recent call last):
+        ...
+    ValueError: 1e999
+    """
+    value = number(token)
+    if math.isinf(value):
+        raise ValueError(token)
+    return value
+
+
+def kind_of(token: str) -> str:
+    """Return what a token that `finite` refuses should have been.
+
+    Examples
+    --------
+    >>> kind_of("1e999"), kind_of("x")
+    ('finite', 'a number')
+    """
+    try:
+        return "finite" if math.isinf(number(token)) else "a number"
+    except ValueError:
+        return "a number"
 
 
 def check_nominal(nominal: str) -> None:

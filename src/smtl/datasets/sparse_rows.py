@@ -20,7 +20,9 @@ class SparseRows:
         self.indices: list[npt.NDArray[np.integer[Any]]] = []
         self.data: list[npt.NDArray[np.float64]] = []
 
-    def add(self, counts: Sequence[int], indices: Sequence[int], data: Sequence[float]) -> None:
+    def add(
+        self, counts: Sequence[int], indices: Sequence[int], data: Sequence[float] | npt.NDArray[np.float64]
+    ) -> None:
         """Add rows; ValueError, and nothing added, if indices of a row do not increase."""
         n = np.array(counts, dtype=np.int64)
         where = np.array(indices, dtype=np.int64)

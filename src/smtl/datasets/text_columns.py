@@ -97,6 +97,9 @@ class TextColumns:
             wrong = [word.as_py() for word in words.unique() if not is_number(word.as_py() or "", self.decimal)]
             self._blame(_first(words, wrong), j, "a number")
             return np.full(len(words), np.nan)
+        infinite = pc.is_inf(found)
+        if pc.any(infinite).as_py():
+            self._blame(pc.index(infinite, True).as_py(), j, "finite")
         return _floats(found)
 
     def _labels(self, j: int, words: Any) -> npt.NDArray[np.float64]:

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from smtl.extras import can_show_bars
+from smtl.terminal import clean_console
 
 __all__ = ["CallbackSupport", "Progress", "with_callbacks"]
 
@@ -53,7 +54,6 @@ class Progress:
             self._root = estimator._init_callback_context(max_subtasks=n_steps)
         self._bar: Any = None
         if show and can_show_bars():
-            from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             self._bar = Progress(
@@ -61,7 +61,7 @@ class Progress:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(elapsed_when_finished=True),
-                console=Console(stderr=True),
+                console=clean_console(stderr=True),
             )
             self._bar.add_task("", total=n_steps)
 

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from smtl.extras import can_show_bars
+from smtl.terminal import clean_console
 
 __all__ = ["Watch"]
 
@@ -32,14 +33,13 @@ class Watch:
         self.n_rows, self.n_passes, self.seconds = n_rows, 0, 0.0
         self._bar: Any = None
         if show and can_show_bars():
-            from rich.console import Console
             from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
             self._bar = Progress(
                 SpinnerColumn(),
                 TextColumn("{task.description}"),
                 TimeElapsedColumn(),
-                console=Console(stderr=True),
+                console=clean_console(stderr=True),
             )
             self._bar.add_task(f"{n_rows:,} rows", total=None)
 

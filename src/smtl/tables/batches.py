@@ -17,7 +17,7 @@ from smtl.tables.cells import CsvCells
 from smtl.tables.inputs import Input, open_input
 from smtl.tables.layout import Layout, is_excel, layout_of
 from smtl.tables.parquet import check_plain, check_rows, damaged, open_parquet, plain
-from smtl.tables.types import numbers_of, trimmed
+from smtl.tables.types import check_finite, numbers_of, trimmed
 
 __all__ = ["Batches", "open_batches"]
 
@@ -182,7 +182,10 @@ def _with_numbers(table: Any, numbers: frozenset[str], path: Any, n_rows: int) -
     """Return a table with some columns as float64."""
     for k, name in enumerate(table.column_names):
         column = table.column(k)
-        if name not in numbers or column.type == pa.float64():
+        if name not in numbers:
+            continue
+        if column.type == pa.float64():
+            check_finite(name, column, path, n_rows)
             continue
         kind = column.type
         if pa.types.is_string(kind):
@@ -200,5 +203,6 @@ def _with_numbers(table: Any, numbers: frozenset[str], path: Any, n_rows: int) -
             got = shown(column[row].as_py())
             message = f"row {n_rows + row + 1}, column {shown(name)}: must be a number, got {got} instead."
             raise DatasetError(message, path)
+        check_finite(name, found, path, n_rows)
         table = table.set_column(k, name, found)
     return table

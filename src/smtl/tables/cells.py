@@ -18,7 +18,7 @@ from smtl.datasets.limits import at_most_columns
 from smtl.tables.inputs import Block, Input, decoded, record_blocks
 from smtl.tables.layout import Layout
 from smtl.tables.records import Cell, cells_in, n_lines, place, without_blanks
-from smtl.tables.types import is_number, numbers_of, trimmed, without_empty
+from smtl.tables.types import has_infinite, is_number, numbers_of, trimmed, without_empty
 from smtl.tables.values import EMPTY, MISSING
 
 __all__ = ["CsvCells", "check_names", "in_order"]
@@ -179,7 +179,7 @@ class CsvCells:
         except pa.ArrowInvalid:
             return self._odd(block)
         # pyarrow takes nan(1) for a number, and " nan " for one that is not missing.
-        return self._odd(block) if any(map(_has_nan, table.columns)) else table
+        return self._odd(block) if any(_has_nan(one) or has_infinite(one) for one in table.columns) else table
 
     def _parsed(self, data: bytes, quoted: bool, numbers: frozenset[str], inner: int | None = None) -> Any:
         """Return what pyarrow makes of a block; `inner` bytes at a time, and no row may be longer."""
@@ -195,7 +195,8 @@ class CsvCells:
         if numbers not in self._options:
             self._options[numbers] = pa.csv.ConvertOptions(
                 column_types={name: pa.float64() if name in numbers else pa.string() for name in self.names},
-                null_values=_NULLS,
+                # pyarrow makes a copy of these words for each column, 15 kB of memory; text has no use for them.
+                null_values=_NULLS if numbers else [],
                 decimal_point=self.layout.decimal,
                 include_columns=self.columns or [],
             )
@@ -221,12 +222,15 @@ class CsvCells:
         text = self._text(block)
         data = without_blanks(text.encode(), self.layout.separator) if block.quoted else text.encode()
         try:
-            return self._cast(self._parsed(data, block.quoted, frozenset()), frozenset())
+            table = self._cast(self._parsed(data, block.quoted, frozenset()), frozenset())
+            if not any(map(has_infinite, table.columns)):
+                return table
+            fault = "an infinite number"
         except pa.ArrowInvalid as error:
-            for record in cells_in(text, self.layout.separator):
-                self._check(record, block, text)
-            message = f"a row must be CSV, got a fault: {str(error).splitlines()[0]}."
-            raise DatasetError(message, self.path, block.line) from None
+            fault = str(error).splitlines()[0]
+        for record in cells_in(text, self.layout.separator):
+            self._check(record, block, text)
+        raise DatasetError(f"a row must be CSV, got a fault: {fault}.", self.path, block.line)
 
     def _check(self, record: list[Cell], block: Block, text: str) -> None:
         n = len(self.names)
@@ -237,8 +241,9 @@ class CsvCells:
         for name, cell in zip(self.names, record, strict=True):
             if name not in self.numbers or (self.columns is not None and name not in self.columns):
                 continue
-            if not is_number(cell.text.strip(), self.layout.decimal):
-                message = f"{shown(name)} must be a number, got {shown(cell.text)} instead."
+            if not is_number(cell.text.strip(), self.layout.decimal, finite=True):
+                what = "finite" if is_number(cell.text.strip(), self.layout.decimal) else "a number"
+                message = f"{shown(name)} must be {what}, got {shown(cell.text)} instead."
                 raise place(message, self.path, block.line, text, cell.start)
 
     def place(self, message: Callable[[str], str], row: int, column: int, n_rows: Sequence[int]) -> DatasetError:

@@ -21,10 +21,11 @@ from smtl.datasets.files import Source, stem
 from smtl.registry import did_you_mean
 from smtl.tables.batches import open_batches
 from smtl.tables.frames import as_table, is_frame
-from smtl.tables.labels import LabelForm, find_labels
+from smtl.tables.labels import LabelForm, check_size, find_labels, label_matrix
 from smtl.tables.layout import Layout, find_layout
 from smtl.tables.reading import read_table
 from smtl.tables.suggesting import suggest_labels
+from smtl.tables.types import check_finite
 from smtl.tables.weights import read_weights
 from smtl.whole_file import whole_file
 
@@ -183,16 +184,22 @@ def read_table_data(
             if all(value is None for value in options.values()):
                 options["prefix"] = _marked(table, path)
             form = find_labels(table, **options, tag_separator=tag_separator, yes=yes)  # type: ignore[arg-type]
+            finite_of = [name for name in table.column_names if name not in (*category, *text, *date, *ignore)]
+        else:
+            finite_of = []  # a model says later which columns it needs
+        check_size(form, table.num_rows, path)
         labels_read = form.read(table)
     except ValueError as error:
         raise error if isinstance(error, DatasetError) else DatasetError(str(error), path) from error
-    Y = _matrix(form, labels_read)
+    Y = label_matrix(form, labels_read)
     of_tasks = None if task is None else _one_label_a_task(table, form, Y, task, path)
     if weights is not None and weights in (*form.columns, task):
         raise DatasetError(f"weights must name a column of weights, got {shown(weights)} instead, a label.", path)
     each = None if weights is None else read_weights(table.column(weights), weights, path)
     said = {"number": number, "category": category, "text": text, "date": date, "ignore": ignore}
     X = _features(table, said, {*form.columns, task}, weights, path)
+    for name in set(finite_of) & set(X.column_names):
+        check_finite(name, X.column(name), path)
     kept = _rows_with_a_class(form, labels_read)
     notes = [*form.notes()]
     if kept is not None and len(kept) < table.num_rows:
@@ -276,7 +283,7 @@ def as_dataset(X: Any, y: Any) -> Dataset:
         if not numbers or not np.isin(labels[~np.isnan(labels.astype(float))], (0, 1)).all():
             cells = pa.table({"class": [None if value is None or value != value else str(value) for value in labels]})
             form = find_labels(cells, class_column="class")
-            labels, names = _matrix(form, form.read(cells)), form.names
+            labels, names = label_matrix(form, form.read(cells)), form.names
         else:
             labels = labels[:, None]
     if not is_frame(X):
@@ -414,13 +421,6 @@ def _marked(table: pa.Table, path: Source) -> str:
         )
     likely = ", or ".join(f"{one.options} ({one.why})" for one in found)
     raise DatasetError(f"label columns must be given, got none; add what fits: {likely}.", path)
-
-
-def _matrix(form: LabelForm, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a column a label; of classes, a column a class."""
-    if form.kind != "class":
-        return labels
-    return np.column_stack([labels == name for name in form.names]).astype(np.int8)
 
 
 def _task_names(column: pa.ChunkedArray, name: str, path: Source) -> npt.NDArray[Any]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from smtl.datasets.errors import shown
+from smtl.datasets.errors import at_most, shown
+from smtl.datasets.files import Source
+from smtl.datasets.limits import most_bytes
 from smtl.tables.label_cells import column_of, listed, plain_cells, sorted_texts
 from smtl.tables.label_form import LabelForm
 from smtl.tables.tags import read_tags, writing_of
 from smtl.tables.values import MISSING
 from smtl.tables.yes_no import yes_no_of
 
-__all__ = ["MISSING", "LabelForm", "find_labels"]
+__all__ = ["MISSING", "LabelForm", "check_size", "find_labels", "label_matrix"]
 
 
 def find_labels(
@@ -171,3 +175,58 @@ def _find_classes(table: pa.Table, name: str) -> LabelForm:
     return LabelForm(
         "class", (name,), names, rows=table.num_rows, counts=tuple(counts[text] for text in names), missing=(missing,)
     )
+
+
+def check_size(form: LabelForm, n_rows: int, path: Source) -> None:
+    """Refuse tags and classes that would be far more labels than the file is large.
+
+    Parameters
+    ----------
+    form : LabelForm
+        The form.
+    n_rows : int
+        How many rows there are.
+    path : path-like
+        The file.
+    """
+    if form.kind != "columns":
+        what = "one label for each class" if form.kind == "class" else "one label for each tag"
+        at_most(
+            8 * n_rows * len(form.names),
+            most_bytes(path),
+            what,
+            "name another column, or pass a larger max_bytes",
+            path,
+        )
+
+
+def label_matrix(form: LabelForm, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a column a label; of classes, a column a class.
+
+    Parameters
+    ----------
+    form : LabelForm
+        The form.
+    labels : ndarray
+        What its `read` returns.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_labels)
+        0 and 1, perhaps NaN.
+
+    Examples
+    --------
+    >>> table = pa.table({"species": ["cat", None, "dog"]})
+    >>> form = find_labels(table, class_column="species")
+    >>> label_matrix(form, form.read(table)).tolist()
+    [[1, 0], [0, 0], [0, 1]]
+    """
+    if form.kind != "class":
+        return labels
+    place = {name: j for j, name in enumerate(form.names)}
+    code = np.array([place.get(label, -1) for label in labels], dtype=np.int64)
+    Y = np.zeros((len(code), len(place)), dtype=np.int8)
+    known = np.flatnonzero(code >= 0)
+    Y[known, code[known]] = 1
+    return Y

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from smtl.datasets.errors import DatasetError, shown
 from smtl.datasets.nominal import number
 from smtl.tables.values import MISSING
 
-__all__ = ["dates_of", "is_number", "numbers_of", "trimmed", "truths_of", "typed", "without_empty"]
+__all__ = [
+    "check_finite",
+    "dates_of",
+    "has_infinite",
+    "is_number",
+    "numbers_of",
+    "trimmed",
+    "truths_of",
+    "typed",
+    "without_empty",
+]
 
 _MISSING = pa.array(sorted(MISSING))
 _TIMES = (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
@@ -81,23 +93,64 @@ def numbers_of(words: Any, decimal: str = ".") -> Any | None:
     return pc.if_else(holes, pa.scalar(None, pa.float64()), found)
 
 
-def is_number(word: str, decimal: str = ".") -> bool:
+def has_infinite(column: Any) -> bool:
+    """Return whether a column has an infinite number.
+
+    Examples
+    --------
+    >>> has_infinite(pa.chunked_array([[1.0, float("inf")]])), has_infinite(pa.chunked_array([["inf"]]))
+    (True, False)
+    """
+    return pa.types.is_floating(column.type) and _any(pc.is_inf(column))
+
+
+def check_finite(name: str, column: Any, path: Any, n_before: int = 0) -> None:
+    """Refuse infinite numbers in a column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    column : ChunkedArray
+        What it holds.
+    path : path-like
+        The file.
+    n_before : int, default=0
+        How many rows are before the first one here.
+
+    Examples
+    --------
+    >>> check_finite("beat", pa.chunked_array([[0.5, float("inf")]]), "a.parquet")
+    Traceback (most recent call last):
+        ...
+    smtl.datasets.errors.DatasetError: a.parquet: row 2, column 'beat': must be finite (or missing), got inf instead.
+    """
+    if has_infinite(column):
+        row = pc.index(pc.is_inf(column), True).as_py()
+        message = (
+            f"row {n_before + row + 1}, column {shown(name)}: must be finite (or missing), got {column[row]} instead."
+        )
+        raise DatasetError(message, path)
+
+
+def is_number(word: str, decimal: str = ".", *, finite: bool = False) -> bool:
     """Tell whether `numbers_of` takes a word: a missing one, or what `float` reads but for other scripts and 1_000.
 
     Examples
     --------
     >>> [is_number(word) for word in ("1.5", "nan", "1_000", "1,5")]
     [True, True, False, False]
+    >>> is_number("1e999"), is_number("1e999", finite=True)
+    (True, False)
     """
     if word in MISSING:
         return True
     if decimal != ".":
         word = word.replace(".", "_").replace(decimal, ".")
     try:
-        number(word)
+        return not (math.isinf(number(word)) and finite)
     except ValueError:
         return False
-    return True
 
 
 def _whole_numbers(words: Any) -> Any | None:

@@ -56,7 +56,7 @@ def test_probabilities_of_a_model_that_has_none(fails, songs):
 def test_infinite_features_are_named(fails, ensemble, tmp_path):
     (tmp_path / "inf.csv").write_text("beat,key,year\ninf,major,1970\n")
     line = fails("predict", ensemble, "inf.csv")
-    assert "'beat' must hold finite numbers (or missing ones), got an infinite one." in line
+    assert "inf.csv, line 2, column 1: 'beat' must be finite, got 'inf' instead." in line
 
 
 def test_evaluate_on_the_rows_of_the_test(command, ensemble, songs):

@@ -245,7 +245,7 @@ def test_errors_are_one_line(fails, songs, tmp_path):
         "none.csv": "label columns must be given, got none",
         "one.csv": "must have rows of both classes, 0 and 1, got none; the only label is 1 in all rows",
         "nan.csv": "the label column 'label:x' must have values, got empty cells only",
-        "inf.csv": "row 2: 'b' must be finite (or missing), got an infinite value",
+        "inf.csv": "inf.csv: row 2, column 'b': must be finite (or missing), got inf instead",
         "text.csv": "must",
         "data.pickle": "got a pickle instead",
         tmp_path: "got a directory instead",

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import smtl.cli
+import smtl
 
 # Sequences that a terminal obeys, and marks that Rich does.
 EVIL = "a\033[2J\033]0;own\007\x9b31m\u202eb[/x][link=http://y]z[red]"
@@ -102,10 +103,54 @@ def test_formulas_are_quoted_and_all_other_text_is_as_it_was_read(tmp_path, song
 
 
 def test_consoles_are_made_in_one_place():
-    makers = [
-        path.name for path in Path(smtl.cli.__path__[0]).glob("*.py") if re.search(r"\bConsole\(", path.read_text())
-    ]
-    assert makers == []  # but for the class that `clean_console` makes
+    made = re.compile(r"(?<!class )\b(?:Console|Cleaning)\(")
+    makers = [path.name for path in Path(smtl.__path__[0]).rglob("*.py") if made.search(path.read_text())]
+    assert makers == ["terminal.py"]
+
+
+DISPLAYS = """
+import signal
+import sys
+from smtl.cli._output import cleaned_streams
+from smtl.estimators.progress import Progress
+from smtl.parts.watching import Watch
+from smtl.terminal import clean_console
+signal.alarm(60)
+with cleaned_streams():
+    with clean_console(stderr=True).status("Reading"):
+        print(sys.argv[1]), print(sys.argv[1], file=sys.stderr)
+    with Progress(None, 2, show=True) as progress:
+        progress.step("half"), print(sys.argv[1])
+    with Watch(7, show=True) as watch:
+        watch(0.5), print(sys.argv[1], file=sys.stderr)
+    print("the end")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals to make")
+def test_displays_are_drawn_on_a_terminal_and_what_is_printed_meanwhile_is_cleaned():
+    import pty
+
+    ours, theirs = pty.openpty()
+    name = "a\033[31mb\033]8;;http://x\033\\c\x9b2J\u202e"
+    words = [sys.executable, "-c", DISPLAYS, name]
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "200", "PYTHONUTF8": "1"}
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        seen = b""
+        while b"the end" not in seen:
+            seen += os.read(ours, 2**16)
+    os.close(ours)
+    text = seen.decode("utf-8")
+    cleaned = "a\\u001b[31mb\\u001b]8;;http://x\\u001b\\c\\u009b2J\\u202e"
+    assert text.count(cleaned) == 4
+    drawn = text.replace(cleaned, "")
+    assert "\\u00" not in drawn, "what Rich draws with is not cleaned"
+    assert "Reading" in drawn
+    assert "1/2" in drawn
+    assert "14 rows/s" in drawn
+    by_rich = r"\x1b\[(?:[0-9;]*m|\?25[lh]|2K|[0-9]*A)|\r"
+    assert UNSAFE.search(re.sub(by_rich, "", drawn)) is None
 
 
 def test_the_trace_of_an_error_is_cleaned_too(tmp_path):

@@ -1,6 +1,8 @@
 """What one file may take is checked before it is taken, and can be raised."""
 
 import gzip
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +11,7 @@ import pytest
 
 from smtl.datasets import DatasetError, limits, read
 from smtl.tables.batches import open_batches
+from smtl.tables.data import read_table_data
 from smtl.tables.reading import read_table
 
 
@@ -19,6 +22,40 @@ def test_a_small_file_cannot_claim_many_columns(tmp_path):
             read(tmp_path / name)
 
 
+def test_tags_and_classes_are_counted_before_there_is_a_label_for_each(tmp_path, monkeypatch):
+    """A short file with a word of its own in each row would be labels of rows x rows."""
+    n = 8_000
+    (tmp_path / "a.csv").write_text("x,word\n" + "".join(f"{k},{'t'}{k // 2};u{k}\n" for k in range(n)))
+    for option, what in (("tags", "one label for each tag"), ("class_column", "one label for each class")):
+        with pytest.raises(
+            DatasetError, match=f"{what} must take at most max_bytes="
+        ):
+            read_table_data(tmp_path / "a.csv", **{option: "word"})
+    monkeypatch.setenv("SMTL_MAX_BYTES", "2e9")
+    assert read_table_data(tmp_path / "a.csv", tags="word").Y.shape == (n, n + n // 2)
+
+
+MEMORY = """
+import resource
+from smtl.tables.reading import read_table
+read_table("one.csv")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+read_table("many.csv")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is told in kB on Linux")
+def test_a_column_of_a_table_takes_little_memory(tmp_path):
+    """It was 20 kB: each column had the words for missing values to itself."""
+    n = 10_000
+    for name, columns in (("one.csv", 1), ("many.csv", n)):
+        head = ",".join(f"c{k}" for k in range(columns))
+        (tmp_path / name).write_text(f"{head}\n" + 2 * (",".join("0" * columns) + "\n"))
+    done = subprocess.run([sys.executable, "-c", MEMORY], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert float(done.stdout) / n < 12.0  # kB
+
+
 def test_columns_are_counted_while_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setenv("SMTL_MAX_COLUMNS", "20")
     (tmp_path / "a.arff").write_text(
@@ -26,6 +63,11 @@ def test_columns_are_counted_while_they_are_read(tmp_path, monkeypatch):
     )
     (tmp_path / "c.csv").write_text(",".join(f"label:{k}" for k in range(30)) + "\n" + ",".join("0" * 30) + "\n")
     pq.write_table(pa.table({f"label:{k}": [0] for k in range(30)}), tmp_path / "p.parquet")
+    many = subprocess.run(
+        [sys.executable, "-m", "smtl.cli", "datasets", "show", str(tmp_path / "a.arff")], capture_output=True, text=True
+    )
+    assert "Error: " in many.stderr
+    assert "unexpected" not in many.stderr
     for name in ("a.arff", "c.csv", "p.parquet"):
         with pytest.raises(DatasetError, match="a table must have at most max_columns=20 columns"):
             read(tmp_path / name)

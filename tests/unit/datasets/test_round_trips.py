@@ -23,7 +23,9 @@ ODD = st.text("ab'\"\\,;%{}[]?:# \t\n\r=-@&<>|\u00e9\u2028\x85\ufeff\U0001f600",
 NAME = st.one_of(ODD, st.text(st.characters(exclude_categories=["Cs"]), max_size=5))
 # XML has no control characters.
 XML_NAME = st.one_of(ODD, st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"]), max_size=5))
-VALUES = st.one_of(st.floats(), st.sampled_from([0.0, -0.0, 1.0, 1e-320, 0.1, np.nan, np.inf, -np.inf, 2.0**60]))
+# Infinite numbers are refused by readers.
+FLOATS = st.floats(allow_infinity=False)
+VALUES = st.one_of(FLOATS, st.sampled_from([0.0, -0.0, 1.0, 1e-320, 0.1, np.nan, 2.0**60]))
 
 
 @st.composite
