@@ -108,12 +108,12 @@ class Traffic:
 
 def fit_on_cluster(metric: str, rows: int, n_workers: int, **options) -> dict[str, object]:
     """Return seconds, CPU seconds, traffic and certificate of a fit on a new cluster."""
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client, LocalCluster, wait
 
     from smtl.dask import SMTLClassifier
 
     part_rows = options.pop("part_rows", PART_ROWS)
-    memory = options.pop("memory_limit", "6GB")
+    memory, persisted = options.pop("memory_limit", "6GB"), options.pop("persisted", True)
     with (
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=memory, dashboard_address=None
@@ -121,6 +121,9 @@ def fit_on_cluster(metric: str, rows: int, n_workers: int, **options) -> dict[st
         Client(local) as client,
     ):
         X, y = collection(rows, part_rows)
+        if persisted:  # otherwise drawing the rows is timed, too
+            X, y = X.persist(), y.persist()
+            wait([X, y])
         small = collection(20_000, 5_000)
         SMTLClassifier(metric, threshold=0.0, tol=0.5).fit(*small)  # compiles
         model = SMTLClassifier(metric, threshold=0.0, tol=TOL, **options)
@@ -191,7 +194,7 @@ def local(rows: int, metrics: tuple[str, ...]) -> None:
 
 def two_tasks_on_cluster(metric: str, X, Y) -> dict[str, object]:
     import dask.array as da
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client, LocalCluster, wait
 
     from smtl.dask import SMTLClassifier
 
@@ -204,7 +207,7 @@ def two_tasks_on_cluster(metric: str, X, Y) -> dict[str, object]:
         small = da.from_array(X[:20_000], chunks=(5_000, -1)), da.from_array(Y[:20_000], chunks=(5_000, -1))
         SMTLClassifier(metric, threshold=0.0, tol=0.5).fit(*small)
         lazy = da.from_array(X, chunks=(PART_ROWS, -1)).persist(), da.from_array(Y, chunks=(PART_ROWS, -1)).persist()
-        client.run(int)
+        wait(lazy)
         model = SMTLClassifier(metric, threshold=0.0, tol=TOL)
         cpu, own, started = client.run(cpu_of_process), cpu_of_process(), time.perf_counter()
         model.fit(*lazy)
@@ -220,7 +223,7 @@ def two_tasks_on_cluster(metric: str, X, Y) -> dict[str, object]:
 def memory(rows: int, metrics: tuple[str, ...]) -> None:
     limit = max(4 * rows * D // (4 * 2), 500_000_000)  # of each of two workers; below that nothing can be imported
     for metric in metrics:
-        result = fit_on_cluster(metric, rows, 2, part_rows=50_000, memory_limit=limit)
+        result = fit_on_cluster(metric, rows, 2, part_rows=50_000, memory_limit=limit, persisted=False)
         tell({"bytes_of_X": 4 * rows * D, "limit_of_a_worker": limit, **result})
 
 
@@ -267,13 +270,14 @@ def one_disk(folder: str, metric: str, limit: int) -> None:
 def rivals(rows: int, metrics: tuple[str, ...]) -> None:
     for metric in metrics:
         tell(fit_on_cluster(metric, rows, 2))
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client, LocalCluster, wait
 
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="6GB", dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         X, y = (one.persist() for one in collection(rows))
+        wait([X, y])
         for name, fit in {"xgboost.dask": xgboost_rival, "dask_ml": dask_ml_rival}.items():
             started = time.perf_counter()
             try:

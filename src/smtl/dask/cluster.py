@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from smtl.dask.waiting import results, sending
-from smtl.metrics.spreading import Round, Scored
+from smtl.metrics.spreading import Round, Scored, added
 from smtl.parts.part import Part, Sums, Where, answered, check_mark, marked, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
 from smtl.parts.rows import Pass, Rows, sum_of
@@ -55,11 +55,18 @@ class ClusterRows(Rows):
         lazy = self.lazy(_prepared, self.raws, [(reading,)] * self.n_parts)
         memory = sum(worker["memory_limit"] or float("inf") for worker in _workers(self.client).values())
         self.parts = self.compute(lazy) if n_bytes <= KEPT_SHARE * memory else lazy
-        self.marks = self.results(self.apply(_mark, self.parts, [()] * self.n_parts))
+        self.marks = [None] * self.n_parts  # what is asked first of each part tells its mark, too
 
     def each(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
         arguments = [(mark, function, common) for mark in self.marks]
-        return self.results(self.apply(_on_part, self.parts, arguments))
+        found = self.results(self.apply(_on_part_marked, self.parts, arguments))
+        self.marks = [mark for _, mark in found]
+        return [one for one, _ in found]
+
+    def summed(self, function: Callable[..., Any], *common: Any) -> Any:  # noqa: D102
+        shared = self.shared(common)
+        arguments = [(mark, function, shared) for mark in self.marks]
+        return self.total(self.apply(_on_part, self.parts, arguments), added)
 
     def begin(self, where: Where) -> Pass:  # noqa: D102
         return _PassOnCluster(self, where)
@@ -144,13 +151,13 @@ def _prepared(raw: Raw, reading: Reading) -> Part:
     return marked(*encoded(raw, reading), raw.number)
 
 
-def _mark(part: Part) -> int:
-    return part.mark
-
-
 def _on_part(part: Part, mark: int | None, function: Callable[..., Any], common: tuple[Any, ...]) -> Any:
     check_mark(part, mark)
     return function(part, *common)
+
+
+def _on_part_marked(part: Part, mark: int | None, function: Callable[..., Any], common: Any) -> tuple[Any, int]:
+    return _on_part(part, mark, function, common), part.mark
 
 
 def _itself(value: Any) -> Any:

@@ -14,7 +14,7 @@ from smtl.estimators.fitting import AUTO, Formula, LinearModel, Solving
 from smtl.estimators.held_out import Fold as HeldOutFold
 from smtl.estimators.search import Data
 from smtl.estimators.targets import Targets
-from smtl.parts.part import Fold, labels_by_fold, sample_of
+from smtl.parts.part import Fold, counts_and_sample
 from smtl.parts.passes import Checkpoint
 from smtl.parts.problem import PartsProblem, Scaling
 from smtl.parts.raw import Reading, reading_of, survey
@@ -112,6 +112,7 @@ class PartsData(Data):
             fold=None if fold is None else Fold(fold, n_folds, self.seed),
             weighted=self.reading.weighted,
             scaling=self.scaling,
+            means=self.reading.mean,
             log=log,
             watch=self.watch,
         )
@@ -179,7 +180,7 @@ class PartsData(Data):
 
 
 def read_rows(rows: Rows, *, n_folds: int, seed: int | None, scale: bool) -> PartsData:
-    """Read what has to be known of all rows, and a sample of them: three rounds over the parts.
+    """Read what has to be known of all rows, and a sample of them: two rounds over the parts.
 
     Parameters
     ----------
@@ -201,10 +202,11 @@ def read_rows(rows: Rows, *, n_folds: int, seed: int | None, scale: bool) -> Par
     reading = reading_of(rows.each_raw(survey))
     rows.prepare(reading)
     m = reading.n_tasks
-    by_fold = np.sum(rows.each(labels_by_fold, m, n_folds, seed), axis=0)
     n, entries = int(reading.n_rows.sum()), max(reading.n_entries, 1)
     share = min(1.0, SAMPLE_ROWS / n, SAMPLE_BYTES / (8.0 * entries))
-    X, Y, task, fold = zip(*rows.each(sample_of, share, n_folds, seed), strict=True)
+    counts, samples = zip(*rows.each(counts_and_sample, m, n_folds, seed, share), strict=True)
+    by_fold = np.sum(counts, axis=0)
+    X, Y, task, fold = zip(*samples, strict=True)
     whole = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
     labels = np.concatenate(Y)
     if reading.kind == "tasks":

@@ -12,7 +12,7 @@ import numpy as np
 
 from smtl.datasets.errors import DatasetError
 from smtl.extras import of_extra
-from smtl.metrics.spreading import Round, Scored
+from smtl.metrics.spreading import Round, Scored, added
 from smtl.parts.errors import SourceChangedError
 from smtl.parts.part import Part, Sums, Where, answered, ordered, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
@@ -191,6 +191,9 @@ class ParquetRows(Rows):
     def each(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
         return self._for_all(lambda raw: function(self.part(raw), *common))
 
+    def summed(self, function: Callable[..., Any], *common: Any) -> Any:  # noqa: D102
+        return self._sum_of_all(lambda raw: function(self.part(raw), *common), added)
+
     def begin(self, where: Where) -> Pass:  # noqa: D102
         if self._spool is None:
             self._spool = Spool(SPOOL_BYTES)
@@ -208,18 +211,31 @@ class ParquetRows(Rows):
         return ordered(*encoded(raw, self._reading), raw.number)  # that files stand still, their times and sizes tell
 
     def _for_all(self, work: Callable[[Raw], Any]) -> list[Any]:
-        """Return what is made of every batch, in their order; row groups are read side by side."""
+        """Return what is made of every batch, in their order."""
+        return [one for done in self._by_group(lambda raws: [work(raw) for raw in raws]) for one in done]
+
+    def _sum_of_all(self, work: Callable[[Raw], Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+        """Return the sum of what is made of every batch, in their order, so that it is the same each time."""
+
+        def of_group(raws: Iterator[Raw]) -> Any:
+            return _sum(map(work, raws), add)
+
+        return _sum(self._by_group(of_group), add)
+
+    def _by_group(self, work: Callable[[Iterator[Raw]], Any]) -> Iterator[Any]:
+        """Yield what is made of the batches of each row group; these are read side by side."""
         groups: dict[tuple[int, int], list[_Batch]] = {}
         for batch in self.batches:
             groups.setdefault((batch.file, batch.group), []).append(batch)
 
-        def whole(batches: list[_Batch]) -> list[Any]:
-            return [work(raw) for raw in self._read(batches)]
+        def whole(batches: list[_Batch]) -> Any:
+            return work(self._read(batches))
 
         if self.n_threads == 1 or len(groups) == 1:
-            return [one for batches in groups.values() for one in whole(batches)]
+            yield from map(whole, groups.values())
+            return
         with ThreadPoolExecutor(self.n_threads) as executor:
-            return [one for done in executor.map(whole, groups.values()) for one in done]
+            yield from executor.map(whole, groups.values())
 
     def _read(self, batches: Sequence[_Batch]) -> Iterator[Raw]:
         """Yield the batches of one row group."""
@@ -286,6 +302,14 @@ class ParquetRows(Rows):
             )
 
 
+def _sum(found: Iterator[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+    """Return a sum, of which never more than two terms are held."""
+    total = next(found)
+    for one in found:
+        total = add([total, one])
+    return total
+
+
 def _values(column: Any) -> Any:
     """Return a column of a batch as an array."""
     column = column.dictionary_decode() if hasattr(column, "dictionary") else column
@@ -349,4 +373,5 @@ class _PassOverBatches(Pass):
             state, sent = answered(state, todo, None if todo.own is None else todo.own[raw.number])
             return slopes(part, self.where, state.kept, sent or ())
 
-        return sum_of(self.rows._for_all(last))
+        total: Sums = self.rows._sum_of_all(last, sum_of)
+        return total

@@ -13,7 +13,7 @@ from smtl.metrics.spreading import Round, Scored
 from smtl.parts.errors import SourceChangedError
 from smtl.tasks import OwnRows, SharedRows, Tasks
 
-__all__ = ["Fold", "Part", "Sums", "Where", "fold_of_rows", "labels_by_fold", "sample_of", "scored", "slopes"]
+__all__ = ["Fold", "Part", "Sample", "Sums", "Where", "counts_and_sample", "fold_of_rows", "scored", "slopes"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int8]
@@ -105,6 +105,15 @@ class Sums(NamedTuple):
     sent: tuple[Any, ...]
 
 
+class Sample(NamedTuple):
+    """Some rows of a part, with the fold of each: features, labels, tasks and folds."""
+
+    X: Any
+    Y: Labels
+    task: Numbers | None
+    fold: Numbers
+
+
 def ordered(X: Any, Y: Labels, task: Numbers | None, weight: Float | None, number: int) -> Part:
     """Return a part without a checksum; rows of tasks of their own are brought into order."""
     if task is not None and np.any(np.diff(task) < 0):
@@ -190,7 +199,8 @@ def fold_of_rows(part: Part, fold: Fold) -> npt.NDArray[np.int64]:
         rarity = np.argsort((part.Y > 0).sum(axis=0), kind="stable")
         positive = part.Y[:, rarity] > 0
         key = np.where(positive.any(axis=1), positive.argmax(axis=1), part.Y.shape[1])
-    order = np.lexsort((rng.random(n), key))
+    shuffled = rng.permutation(n)
+    order = shuffled[np.argsort(key[shuffled].astype(np.min_scalar_type(int(key.max()))), kind="stable")]
     first = np.flatnonzero(np.diff(key[order], prepend=-1))
     place = np.arange(n) - np.repeat(first, np.diff(np.append(first, n)))
     start = np.repeat(rng.integers(fold.n_folds, size=len(first)), np.diff(np.append(first, n)))
@@ -199,24 +209,28 @@ def fold_of_rows(part: Part, fold: Fold) -> npt.NDArray[np.int64]:
     return folds
 
 
-def labels_by_fold(part: Part, n_tasks: int, n_folds: int, seed: int) -> Numbers:
-    """Return numbers of positives and negatives of each task in each fold, of shape (2, n_folds, n_tasks)."""
-    out = np.zeros((2, n_folds, n_tasks), dtype=np.int64)
+def counts_and_sample(part: Part, n_tasks: int, n_folds: int, seed: int, share: float) -> tuple[Numbers, Sample]:
+    """Return how many labels each fold has, and a share of the rows at random.
+
+    The counts are those of the positives and negatives of each task in each fold, of shape (2, n_folds, n_tasks).
+    """
     folds = fold_of_rows(part, Fold(0, n_folds, seed))
-    for sign, counts in zip((1, -1), out, strict=True):
-        for k in range(n_folds):
-            rows = folds == k
-            if part.task is None:
-                counts[k] = (part.Y[rows] == sign).sum(axis=0)
-            else:
-                counts[k] = np.bincount(part.task[rows & (sign == part.Y)], minlength=n_tasks)
-    return out
+    return _labels_by_fold(part, folds, n_tasks, n_folds), _sample(part, folds, seed, share)
 
 
-def sample_of(part: Part, share: float, n_folds: int, seed: int) -> tuple[Any, Labels, Numbers | None, Numbers]:
-    """Return a share of the rows at random: features, labels, tasks and folds."""
+def _labels_by_fold(part: Part, folds: Numbers, n_tasks: int, n_folds: int) -> Numbers:
+    counts = np.zeros((n_tasks, n_folds, 3), dtype=np.int64)
+    if part.task is None:
+        for i, y in enumerate(part.Y.T):
+            counts[i] = np.bincount(3 * folds + y + 1, minlength=3 * n_folds).reshape(n_folds, 3)
+    else:
+        place = 3 * (n_folds * part.task + folds) + part.Y + 1
+        counts[:] = np.bincount(place, minlength=counts.size).reshape(counts.shape)
+    return counts.transpose(2, 1, 0)[[2, 0]]
+
+
+def _sample(part: Part, folds: Numbers, seed: int, share: float) -> Sample:
     n = len(part.Y)
-    folds = fold_of_rows(part, Fold(0, n_folds, seed))
     rng = np.random.default_rng([seed, part.number, 1])
     rows = np.flatnonzero(rng.random(n) < share) if share < 1.0 else np.arange(n)
-    return part.X[rows], part.Y[rows], None if part.task is None else part.task[rows], folds[rows]
+    return Sample(part.X[rows], part.Y[rows], None if part.task is None else part.task[rows], folds[rows])

@@ -190,6 +190,21 @@ class PassLog:
     def __init__(self, checkpoint: Checkpoint, name: str) -> None:
         self._checkpoint, self._name = checkpoint, name
 
+    def beside(self, name: str) -> PassLog:
+        """Return where something else of the same problem is kept.
+
+        Parameters
+        ----------
+        name : str
+            What it is.
+
+        Returns
+        -------
+        PassLog
+            Of the same file.
+        """
+        return PassLog(self._checkpoint, f"{self._name}, {name}")
+
     def _key(self, W: Float, intercept: Float, eps: float) -> bytes:
         digest = hashlib.sha256(self._name.encode())
         for values in (W, intercept, np.float64(eps)):
@@ -235,3 +250,16 @@ class PassLog:
             Losses and planes.
         """
         self._checkpoint.add(self._key(W, asked_at, eps), W, intercept, memory, result)
+
+    def add_beside(self, W: Float, intercept: Float, eps: float, memory: Memory) -> None:
+        """Keep arrays that are no pass.
+
+        Parameters
+        ----------
+        W, intercept, eps
+            What was asked.
+        memory : dict of str to ndarray
+            The arrays, which `replayed` gives back.
+        """
+        nothing = np.zeros(0)
+        self.add(W, intercept, eps, intercept, memory, Pass(nothing, nothing, nothing))

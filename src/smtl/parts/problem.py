@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.estimators.fitting import Formula
+from smtl.metrics import Metric
 from smtl.metrics.spreading import Ask
+from smtl.parts.curvature import PartsCurvature
 from smtl.parts.part import Fold, Sums, Where
 from smtl.parts.passes import PassLog
 from smtl.parts.rows import Rows
@@ -115,6 +117,8 @@ class PartsProblem:
         Whether rows have weights.
     scaling : Scaling, optional
         What the features are brought to one scale by.
+    means : ndarray of shape (n_features,), optional
+        The means of the features as they are.
     log : PassLog, optional
         Where passes are kept, so that a run that was stopped can go on.
     watch : callable, optional
@@ -133,6 +137,7 @@ class PartsProblem:
         fold: Fold | None = None,
         weighted: bool = False,
         scaling: Scaling | None = None,
+        means: Float | None = None,
         log: PassLog | None = None,
         watch: Callable[[float], None] | None = None,
     ) -> None:
@@ -145,6 +150,7 @@ class PartsProblem:
         self.scaling = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
         self._n_tasks, self._n_features, self._n_products = n_tasks, n_features, n_products
         self._log, self._watch = log, watch
+        self._means = np.zeros(n_features) if means is None else means
         self._memory: dict[str, Any] = {}
         self._weighted = weighted
         self._which = fold, self.chosen.tobytes()
@@ -183,8 +189,38 @@ class PartsProblem:
         labels = float(self.n_pos.sum() + self.n_neg.sum())
         return self._n_products * len(self.chosen) + 50.0 * labels + self.rows.overhead
 
-    def curvature(self) -> None:
-        """Return None: second derivatives are for data in memory."""
+    def curvature(self) -> PartsCurvature | None:
+        """Return the losses' second derivatives, or None where they are not known, or too large to be sent.
+
+        Returns
+        -------
+        PartsCurvature or None
+            Nothing is computed yet.
+        """
+        if not self.metric.smooth or type(self.metric).curvatures is Metric.curvatures:
+            return None
+        curvature = PartsCurvature(self, self._means, None if self._log is None else self._log.beside("curvature"))
+        return curvature if curvature.fits() else None
+
+    def where(self, W: Float, intercept: Float, tasks: npt.NDArray[np.intp]) -> Where:
+        """Return where some of the tasks are asked, as parts take it.
+
+        Parameters
+        ----------
+        W : ndarray of shape (n_asked, n_features)
+            Weights.
+        intercept : ndarray of shape (n_asked,)
+            What is added to the scores.
+        tasks : ndarray of int of shape (n_asked,)
+            The tasks, of those that are trained.
+
+        Returns
+        -------
+        Where
+            For the features as they are.
+        """
+        V, at_zero = self.scaling.unscaled(W)
+        return Where(np.ascontiguousarray(V), at_zero + intercept, self._n_tasks, self.chosen[tasks], self.fold)
 
     def in_span(self) -> None:
         """Return None: rotations are for data in memory."""
@@ -210,8 +246,7 @@ class PartsProblem:
         if known is not None:
             return known
         started, asked_at = time.perf_counter(), intercept.copy()
-        V, at_zero = self.scaling.unscaled(W)
-        where = Where(np.ascontiguousarray(V), at_zero, self._n_tasks, self.chosen, self.fold)
+        where = self.where(W, np.zeros(len(W)), np.arange(len(W)))
         ask = Ask(self.n_pos, self.n_neg, intercept, self.with_intercept, eps, self._memory, self._weighted)
         oracle, run = self.metric.spread(ask), self.rows.begin(where)
         sums, answer = None, None

@@ -20,6 +20,7 @@ Labels: TypeAlias = npt.NDArray[np.int8]
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
 MOST_CLASSES = 1000  # of one column; more are no classes
+BLOCK_ENTRIES = 2**16  # of X that moments are taken of at once, so that they stay in the cache
 
 
 class Raw(NamedTuple):
@@ -161,9 +162,7 @@ def survey(raw: Raw) -> Survey:
     """
     X = features(raw.X)
     values, labelled = read_labels(_labels(raw.y))
-    mean, squares = _moments(X)
-    stored = X.data if sp.issparse(X) else X
-    largest = float(np.abs(stored).max()) if stored.size else 0.0
+    mean, squares, largest = _moments(X)
     return Survey(
         X.shape[0],
         X.shape[1],
@@ -258,19 +257,27 @@ def _distinct(values: npt.NDArray[Any]) -> list[Any]:
         return sorted(set(values.tolist()), key=repr)[: MOST_CLASSES + 1]
 
 
-def _moments(X: Any) -> tuple[Float, Float]:
-    """Return means, and sums of squared differences from them, in float64."""
+def _moments(X: Any) -> tuple[Float, Float, float]:
+    """Return means, sums of squared differences from them, and the largest absolute value, in float64."""
     n = max(X.shape[0], 1)
     if sp.issparse(X):
         mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
         square = np.asarray(X.multiply(X).sum(axis=0, dtype=np.float64)).ravel()
-        return mean, np.maximum(square - n * mean * mean, 0.0)
-    mean, squares = X.sum(axis=0, dtype=np.float64) / n, np.zeros(X.shape[1])
-    step = max(2**17 // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        difference = X[start : start + step] - mean
-        squares += np.einsum("ij,ij->j", difference, difference)
-    return mean, squares
+        largest = float(np.abs(X.data).max()) if X.nnz else 0.0
+        return mean, np.maximum(square - n * mean * mean, 0.0), largest
+    mean, squares, largest = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.float64(0.0)
+    step = max(BLOCK_ENTRIES // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):  # each block is looked at several times, but read from memory once
+        block = X[start : start + step].astype(np.float64)
+        largest = np.maximum(largest, np.maximum(block.max(initial=0.0), -block.min(initial=0.0)))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is said later
+            own = np.full(len(block), 1.0 / len(block)) @ block
+            block -= own
+            difference = own - mean
+            mean += difference * (len(block) / (start + len(block)))
+            squares += np.einsum("ij,ij->j", block, block)
+            squares += difference**2 * (start * len(block) / (start + len(block)))
+    return mean, squares, float(largest)
 
 
 def _where_not_finite(X: Any, number: int) -> str:

@@ -77,6 +77,10 @@ class Rows(ABC):
         """Return ``function(part, *common)`` for every part."""
 
     @abstractmethod
+    def summed(self, function: Callable[..., tuple[npt.NDArray[Any], ...]], *common: Any) -> Any:
+        """Return the sums over all parts of the arrays that ``function(part, *common)`` returns, entry by entry."""
+
+    @abstractmethod
     def begin(self, where: Where) -> Pass:
         """Return a pass at some weights."""
 
@@ -109,6 +113,9 @@ class PartsInMemory(Rows):
 
     def each(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
         return [function(part, *common) for part in self.parts]
+
+    def summed(self, function: Callable[..., tuple[npt.NDArray[Any], ...]], *common: Any) -> Any:  # noqa: D102
+        return added(self.each(function, *common))
 
     def begin(self, where: Where) -> Pass:  # noqa: D102
         return _PassInMemory(self.parts, where)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -20,39 +20,13 @@ from dask.distributed import Client, LocalCluster
 
 import smtl
 from smtl.dask import ClusterError, SMTLClassifier, SMTLClassifierCV, SourceChangedError, cluster
+from smtl.metrics import ContingencyMetric
+from smtl.model import load_model
 from tests.seeds import new_rng
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
 
 TOL = 1e-2
-LONGEST = 240.0  # seconds that a test may take, on a machine with other things to do
-
-
-@pytest.fixture(autouse=True)
-def time_limit():
-    """End a test that hangs, with what all threads were at."""
-    faulthandler.dump_traceback_later(LONGEST, exit=True)
-    yield
-    faulthandler.cancel_dump_traceback_later()
-
-
-@pytest.fixture(scope="session")
-def workers():
-    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "900MB", "dashboard_address": None}
-    quickly = {"distributed.scheduler.allowed-failures": 1, "distributed.deploy.lost-worker-timeout": "100ms"}
-    with dask.config.set(quickly), LocalCluster(**options) as local:
-        yield local
-
-
-@pytest.fixture
-def client(workers):
-    with Client(workers) as connected:
-        for _ in range(60):  # a worker that was lost in the last test is replaced once the cluster has seen it go
-            workers.scale(2)
-            if len(connected.scheduler_info()["workers"]) == 2:
-                break
-            time.sleep(1.0)
-        yield connected
 
 
 def draw(n=400, d=5, m=2):
@@ -71,7 +45,7 @@ def same(model, local):
 
 def fit_both(X, Y, metric="f1", chunks=110, **options):
     options = {"C": 5.0, "threshold": 0.0, "tol": TOL, **options}
-    local = smtl.SMTLClassifier(metric, **options).fit(X, Y)
+    local = smtl.SMTLClassifier(metric, **{k: v for k, v in options.items() if k != "checkpoint"}).fit(X, Y)
     model = SMTLClassifier(metric, **options, patience=20.0)
     return model.fit(da.from_array(X, chunks=(chunks, -1)), da.from_array(Y, chunks=(chunks, -1))), local
 
@@ -85,6 +59,28 @@ def test_arrays(client, monkeypatch, metric, kept):
     model, local = fit_both(X, Y, metric)
     same(model, local)
     assert type(model.plain()) is smtl.SMTLClassifier
+
+
+class Costs(ContingencyMetric):
+    """A formula of a user's."""
+
+    concave_in_fp = True
+
+    def delta(self, tp, fp, fn, tn):
+        return (3.0 * fn + fp) / (3.0 * (tp + fn) + fp + tn)
+
+
+@pytest.mark.parametrize("metric", ["auc", "f1", "f2", "error", "log", "jaccard", "ap", Costs()], ids=repr)
+def test_partitions_at_random(client, metric):
+    """The objective and the bound are those of one piece; partitions may be empty, or have one class."""
+    rng = new_rng()
+    X, Y = draw(n=150)
+    if rng.random() < 0.5:
+        order = np.argsort(Y[:, 0])
+        X, Y = X[order], Y[order]
+    cuts = np.sort(rng.integers(0, len(X) + 1, int(rng.integers(0, 20))))
+    chunks = tuple(np.diff([0, *cuts.tolist(), len(X)]).tolist())
+    same(*fit_both(X, Y, metric, chunks, penalty=str(rng.choice(["l11", "l21", "trace", "ridge"]))))
 
 
 def test_forms_of_arrays(client):
@@ -120,11 +116,53 @@ def test_data_frames_and_tasks(client):
         SMTLClassifier().fit(lazy[["a", "site"]], lazy["y"])
 
 
-def test_cross_validation(client):
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_cross_validation(client, form):
     X, Y = draw()
-    lazy = da.from_array(X, chunks=(150, -1))
-    model = SMTLClassifierCV("auc", "ridge", Cs=2, cv=2, tol=TOL).fit(lazy, Y)
+    lazy = da.from_array(X, chunks=(150, -1)).map_blocks(form)
+    model = SMTLClassifierCV("auc", "ridge", Cs=[0.3, 1.0], cv=2, tol=TOL).fit(lazy, Y)
+    assert model.C_ in (0.3, 1.0)
     same(model, smtl.SMTLClassifier("auc", "ridge", C=model.C_, threshold=0.0, tol=TOL).fit(X, Y))
+
+
+def test_cross_validation_of_tasks_with_rows_of_their_own(client):
+    X, Y = draw()
+    site = np.where(np.arange(len(X)) % 3 == 0, "north", "south")
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcde")).assign(site=site, y=Y[:, 0]), npartitions=3)
+    parts = frame[list("abcde")], frame["y"], frame["site"]
+    model = SMTLClassifierCV("log", "l21", Cs=[0.1, 1.0], cv=2, tol=TOL, scale=True).fit(*parts)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"C": model.C_, "threshold": 0.0, "tol": TOL}
+    same(model, smtl.SMTLClassifier("log", "l21", **options).fit(scaled, Y[:, 0], site))
+
+
+@pytest.mark.parametrize("metric", ["log", "f1"])
+def test_weights(client, metric):
+    X, Y = draw()
+    weight = new_rng().integers(0, 3, len(X))
+    weight[:2] = 1
+    copies = np.repeat(np.arange(len(X)), weight)
+    options = {"C": 5.0, "threshold": 0.0, "tol": TOL}
+    local = smtl.SMTLClassifier(metric, **options).fit(X[copies], Y[copies])
+    model = SMTLClassifier(metric, **options).fit(da.from_array(X, chunks=(90, -1)), Y, sample_weight=weight)
+    same(model, local)
+
+
+def test_the_command_uses_a_cluster(client, tmp_path):
+    X, Y = draw()
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(calm=Y[:, 0], sad=Y[:, 1])
+    (tmp_path / "songs").mkdir()
+    for k in range(3):
+        frame[k::3].to_parquet(tmp_path / "songs" / f"{k}.parquet", index=False)
+    options = ["--labels", "calm,sad", "--metric", "auc", "--C", "5", "-o", "songs.skops"]
+    command = [sys.executable, "-m", "smtl.cli", "fit", str(tmp_path / "songs"), "--cluster", client.scheduler.address]
+    done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    local = smtl.SMTLClassifier("auc", C=5.0).fit(X, Y)
+    scores = load_model(tmp_path / "songs.skops").decision_function(frame[list("abcde")])
+    wanted = local.decision_function(X)
+    for got, column in zip(scores.T, wanted.T, strict=True):
+        assert np.corrcoef(got, column)[0, 1] > 0.99
 
 
 def test_messages():
@@ -159,6 +197,53 @@ def test_a_worker_that_is_killed(client, monkeypatch):
     asked = disturbed(monkeypatch, lambda: os.kill(process, signal.SIGKILL))
     same(*fit_both(*draw(), "auc"))
     assert len(asked) > 5
+
+
+@pytest.mark.parametrize("always", [False, True], ids=["once", "always"])
+def test_a_worker_that_runs_out_of_memory(client, tmp_path, monkeypatch, always):
+    monkeypatch.setattr(cluster, "KEPT_SHARE", 0.0)  # so that the source is read in each pass
+    X, Y = draw()
+    hungry = tmp_path / "hungry"
+
+    def read():
+        if hungry.exists():
+            if not always:
+                hungry.unlink()
+            wanted = np.ones(2 * 900_000_000 // 8)  # twice the worker's limit: its nanny kills it
+            time.sleep(60.0)
+            return X[: len(wanted)]
+        return X
+
+    lazy = da.from_delayed(dask.delayed(read, pure=False)(), X.shape, X.dtype)
+    options = {"C": 5.0, "threshold": 0.0, "tol": TOL}
+    asked = disturbed(monkeypatch, hungry.touch)
+    model = SMTLClassifier("f1", **options)
+    if always:
+        with pytest.raises(ClusterError, match=r"most often for want of memory\. Make partitions smaller"):
+            model.fit(lazy, da.from_array(Y, chunks=-1))
+        return
+    same(model.fit(lazy, da.from_array(Y, chunks=-1)), smtl.SMTLClassifier("f1", **options).fit(X, Y))
+    assert len(asked) > 5
+    assert not hungry.exists()
+
+
+def test_a_lost_fit_goes_on_from_its_checkpoint(client, two_workers, tmp_path, monkeypatch):
+    X, Y = draw()
+    with monkeypatch.context() as patched:
+        whole = disturbed(patched, lambda: None)
+        wanted, _ = fit_both(X, Y, "auc")
+    with monkeypatch.context() as patched:
+        disturbed(patched, lambda: client.restart(wait_for_workers=False), at=8)
+        with pytest.raises(ClusterError, match="with a checkpoint, it goes on where it was"):
+            fit_both(X, Y, "auc", checkpoint=tmp_path / "passes")
+    two_workers(client)
+    again = disturbed(monkeypatch, lambda: None)
+    model, local = fit_both(X, Y, "auc", checkpoint=tmp_path / "passes")
+    same(model, local)
+    for name in ("objective_", "dual_bound_", "n_iter_"):
+        assert getattr(model, name) == getattr(wanted, name)
+    np.testing.assert_array_equal(model.coef_, wanted.coef_)
+    assert 0 < len(again) < len(whole)
 
 
 def test_a_restarted_client(client, monkeypatch):

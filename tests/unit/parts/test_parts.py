@@ -16,7 +16,7 @@ from smtl.estimators.fitting import Formula
 from smtl.estimators.targets import read_targets
 from smtl.metrics import ContingencyMetric, get_metric
 from smtl.model import load_model, save_model
-from smtl.parts import parquet
+from smtl.parts import curvature, parquet
 from smtl.parts.data import read_rows
 from smtl.parts.errors import SourceChangedError
 from smtl.parts.parquet import ParquetRows
@@ -31,6 +31,15 @@ from smtl.solvers.seam import Pass
 from tests.seeds import new_rng
 
 TOL = 1e-3
+
+
+def on_disk(rng, X, Y, folder):
+    """Some files and some row groups are empty."""
+    cuts = np.sort(rng.integers(0, len(X) + 1, int(rng.integers(0, 20))))
+    for k, rows in enumerate(np.split(np.arange(len(X)), cuts)):
+        columns = {f"x{j}": X[rows, j] for j in range(X.shape[1])} | {f"y{i}": Y[rows, i] for i in range(Y.shape[1])}
+        pq.write_table(pa.table(columns), folder / f"{k:02d}.parquet", row_group_size=int(rng.integers(1, 60)))
+    return ParquetRows(folder, [f"y{i}" for i in range(Y.shape[1])], n_threads=int(rng.integers(1, 3)))
 
 
 class Costs(ContingencyMetric):
@@ -57,9 +66,10 @@ def in_parts(rng, X, y, task=None, n_parts=None):
     return PartsInMemory([Raw(X[r], y[r], None if task is None else task[r], k) for k, r in enumerate(rows)])
 
 
+@pytest.mark.parametrize("place", ["memory", "disk"])
 @pytest.mark.parametrize("metric", ["auc", "f1", "f2", "error", "log", "jaccard", "ap", Costs()], ids=repr)
 @pytest.mark.parametrize("penalty", ["l11", "l21", "trace", "ridge"])
-def test_objective_and_bound_are_those_of_one_piece(metric, penalty):
+def test_objective_and_bound_are_those_of_one_piece(tmp_path, metric, penalty, place):
     rng = new_rng()
     X, Y = draw(rng)
     if rng.random() < 0.5:  # classes apart, so that some parts have one only
@@ -69,7 +79,8 @@ def test_objective_and_bound_are_those_of_one_piece(metric, penalty):
     local = Problem(read_targets(X, Y).tasks(X, np.arange(3)), the_metric, the_penalty, with_intercept=True)
     C = 10.0 * critical_C(local)
     plain = solve(local, C, tol=TOL, max_iter=2000).certificate
-    data = read_rows(in_parts(rng, X, Y), n_folds=2, seed=0, scale=False)
+    rows = in_parts(rng, X, Y) if place == "memory" else on_disk(rng, X, Y, tmp_path)
+    data = read_rows(rows, n_folds=2, seed=0, scale=False)
     spread = solve(data.problem(Formula(the_metric, the_penalty)), C, tol=TOL, max_iter=2000).certificate
     assert max(spread.gap, plain.gap) <= TOL
     assert spread.bound <= plain.objective * (1.0 + 1e-9)
@@ -290,6 +301,39 @@ def test_cross_validation_on_parts():
     assert model.scores_.shape == (2, 3)
     final = smtl.SMTLClassifier(model.metric_, "ridge", C=model.C_, threshold=0.0).fit(X, Y)
     assert abs(final.objective_ - model.objective_) <= TOL * final.objective_
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("with_intercept", [False, True])
+def test_second_derivatives_are_those_of_one_piece(monkeypatch, with_intercept, scale):
+    monkeypatch.setattr(curvature, "FEW_FEATURES", 0)  # so that it is asked which have changed
+    rng = new_rng()
+    X, Y = draw(rng)
+    X += 20.0  # far from zero, so that it matters what squares are about
+    data = read_rows(in_parts(rng, X, Y), n_folds=2, seed=0, scale=scale)
+    here = (X - X.mean(axis=0)) / X.std(axis=0) if scale else X
+    tasks = read_targets(here, Y).tasks(here, np.arange(3))
+    penalty = get_penalty("l21", 0.0)
+    plain = Problem(tasks, get_metric("log"), penalty, with_intercept=with_intercept).curvature()
+    spread = data.problem(Formula(get_metric("log"), penalty, with_intercept=with_intercept)).curvature()
+    W, intercept = 0.02 * rng.normal(size=(3, 4)), with_intercept * rng.normal(size=3)
+    for step, n_changed in ((np.zeros((3, 1)), 3), (np.array([[0.0], [1e-6], [2.0 if scale else 0.05]]), 1)):
+        changed = [one.move(W + step, intercept, 0.01).tolist() for one in (plain, spread)]
+        assert changed[0] == changed[1]
+        assert len(changed[0]) == n_changed
+        np.testing.assert_allclose(spread.H, plain.H, atol=1e-4 * np.abs(plain.H).max())
+        np.testing.assert_allclose(spread.mean, plain.mean, atol=1e-6 * (1.0 + np.abs(plain.mean).max()))
+
+
+def test_matrices_that_are_too_large_are_not_sent(monkeypatch):
+    rng = new_rng()
+    data = read_rows(in_parts(rng, *draw(rng)), n_folds=2, seed=0, scale=False)
+    formula = Formula(get_metric("log"), get_penalty("l21", 0.0))
+    monkeypatch.setattr(curvature, "MOST_BYTES", 4 * 3 * 4**2)
+    assert data.problem(formula).curvature() is not None
+    monkeypatch.setattr(curvature, "MOST_BYTES", 4 * 3 * 4**2 - 1)
+    assert data.problem(formula).curvature() is None
+    assert solve(data.problem(formula), 1.0, tol=TOL).converged
 
 
 class StoppedError(Exception):
