@@ -251,7 +251,8 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             trained = [replace(one, held=one.held.weighed()) for one in trained]
             judge = Judge(self.scoring, cutting, trained[0].held)
             kept, interrupted = refit(trained, checked, targets)
-            self.partial_ = self.partial_ or interrupted
+            if interrupted:
+                self.partial_ = True
             held = self._put_together(kept, targets)
             cuts = judge.cuts(held)
             self.score_ = judge.score(held, cuts)
@@ -338,7 +339,7 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
         except KeyboardInterrupt:
             if not trained:
                 raise
-        self.partial_: bool = len(trained) + len(left_out) < len(learners)
+        self.partial_ = len(trained) + len(left_out) < len(learners)
         if self.partial_:
             done = {*left_out, *(one.name for one in trained)}
             missing = ", ".join(name for name in learners if name not in done)

@@ -27,9 +27,7 @@ def test_tags_and_classes_are_counted_before_there_is_a_label_for_each(tmp_path,
     n = 8_000
     (tmp_path / "a.csv").write_text("x,word\n" + "".join(f"{k},{'t'}{k // 2};u{k}\n" for k in range(n)))
     for option, what in (("tags", "one label for each tag"), ("class_column", "one label for each class")):
-        with pytest.raises(
-            DatasetError, match=f"{what} must take at most max_bytes="
-        ):
+        with pytest.raises(DatasetError, match=f"{what} must take at most max_bytes="):
             read_table_data(tmp_path / "a.csv", **{option: "word"})
     monkeypatch.setenv("SMTL_MAX_BYTES", "2e9")
     assert read_table_data(tmp_path / "a.csv", tags="word").Y.shape == (n, n + n // 2)
