@@ -42,6 +42,7 @@ def description(fitted: Any, metadata: dict[str, Any]) -> dict[str, Any]:
         **standing(final),
         "preset": str(final.preset),
         "n_features": len(metadata["features"]),
+        "kind": metadata["kind"],
         "n_tasks": len(metadata["tasks"]),
         "created": metadata.get("created"),
         "versions": metadata["versions"],
@@ -92,10 +93,13 @@ def print_description(console: Console, found: dict[str, Any], path: str, most: 
     console.print(table)
     table = plain_table()
     table.add_column("Task", overflow="fold")
-    for heading in ("F1", "AUC", "Cut"):
+    cut = [] if found["kind"] == "multiclass" else ["Cut"]  # of several classes one is the answer
+    for heading in ("F1", "AUC", *cut):
         table.add_column(heading, justify="right", no_wrap=True)
     for task in found["tasks"][:most]:
-        table.add_row(escape(task["name"]), figure(task["f1"]), figure(task["auc"]), f"{task['cut']:.2f}")
+        table.add_row(
+            escape(task["name"]), figure(task["f1"]), figure(task["auc"]), *(f"{task['cut']:.2f}" for _ in cut)
+        )
     console.print(table)
     if len(found["tasks"]) > most:
         console.print(f"{len(found['tasks']) - most} more tasks: --json has them all.")
