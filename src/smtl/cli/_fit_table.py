@@ -113,31 +113,35 @@ def _print_ensemble(console: Console, summary: dict[str, Any]) -> dict[str, str]
     from rich.markup import escape
 
     training, scores = summary["training"], summary["scores"]
+    # Of several classes one is the answer, and there is nothing to cut.
+    cut = [] if (summary.get("labels") or {}).get("kind") == "class" else ["Cut"]
     rivals = scores.get("rivals", {})
     methods = {"smtl": scores, **rivals} if "macro" in scores else {}
     table = plain_table()
     table.add_column("Task", overflow="fold")
     headings = [f"{measure}\n{name}" if rivals else measure for measure in ("F1", "AUC") for name in methods]
-    for heading in ("Positives", *headings, "Cut"):
+    for heading in ("Positives", *headings, *cut):
         table.add_column(heading, justify="right", no_wrap=True)
     for i, task in enumerate(scores["tasks"]):
         cells = [cell for key in ("f1", "auc") for cell in rounded([m["tasks"][i][key] for m in methods.values()])]
-        table.add_row(escape(task["name"]), f"{task['positives']:,}", *cells, f"{task['cut']:.2f}")
+        table.add_row(escape(task["name"]), f"{task['positives']:,}", *cells, *(f"{task['cut']:.2f}" for _ in cut))
     if methods:
         table.add_section()
         means = [cell for key in ("f1", "auc") for cell in rounded([m["macro"][key] for m in methods.values()])]
-        table.add_row("Mean", "", *means, "")
+        table.add_row("Mean", "", *means, *("" for _ in cut))
     console.print(table)
     used = ", ".join(f"{one['name']} {one['weight']:.2f}" for one in training["learners"] if one["weight"] > 0)
     correction = training["correction"]
     lines = {
         "Trained on": f"{training['rows']:,} rows, preset {training['preset']}, {training['seconds']:.1f} s",
-        "Learners": f"{used} (shares of the answer)",
+        "Learners": f"{used} (shares of the answer)" if used else "none is better than the same answer for all rows",
         "Correction": "none: it would not have gained more than its error"
         if correction is None
         else f"{correction['penalty']}, log loss less by {correction['gain']:.4f} +- {correction['error']:.4f}",
-        "Cut": "the probability from which on the answer is yes",
+        **({"Cut": "the probability from which on the answer is yes"} if cut else {}),
     }
+    if not cut:
+        lines["Answer"] = "the class of the highest probability"
     if methods:
         lines["Tested on"] = f"{training['test_rows']:,} other rows: F1 and AUC above are of these" + (
             "; logistic regression and the forest have tuned cuts, too" if rivals else ""

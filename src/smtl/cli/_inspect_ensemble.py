@@ -44,6 +44,7 @@ def description(fitted: Any, metadata: dict[str, Any]) -> dict[str, Any]:
         **standing(final),
         "preset": str(final.preset),
         "n_features": len(metadata["features"]),
+        "kind": metadata["kind"],
         "n_tasks": len(metadata["tasks"]),
         "created": metadata.get("created"),
         "versions": metadata["versions"],
@@ -96,15 +97,21 @@ def print_description(console: Console, found: dict[str, Any], path: str, most: 
     console.print(table)
     table = plain_table()
     table.add_column("Task", overflow="fold")
-    for heading in ("F1", "AUC", "Cut"):
+    cut = [] if found["kind"] == "multiclass" else ["Cut"]  # of several classes one is the answer
+    for heading in ("F1", "AUC", *cut):
         table.add_column(heading, justify="right", no_wrap=True)
     for task in found["tasks"][:most]:
-        low, high = task["cut_between"]
-        cut = f"{task['cut']:.2f}" + (f" ({low:.2f}-{high:.2f})" if high > low else "")
-        table.add_row(escape(task["name"]), figure(task["f1"]), figure(task["auc"]), cut)
+        cells = [figure(task["f1"]), figure(task["auc"]), _cut(task)]
+        table.add_row(escape(task["name"]), *cells[: 2 + len(cut)])
     console.print(table)
     if len(found["tasks"]) > most:
         console.print(f"{len(found['tasks']) - most} more tasks: --json has them all.")
+
+
+def _cut(task: dict[str, Any]) -> str:
+    """Return the cut of a task, and where it lies over the folds."""
+    low, high = task["cut_between"]
+    return f"{task['cut']:.2f}" + (f" ({low:.2f}-{high:.2f})" if high > low else "")
 
 
 def _lines(found: dict[str, Any], path: str) -> dict[str, Any]:
@@ -126,7 +133,8 @@ def _lines(found: dict[str, Any], path: str) -> dict[str, Any]:
         if correction is None
         else f"penalty {correction['penalty']}, log loss less by {correction['gain']:.4f} +- "
         f"{correction['error']:.4f}, certified gap {correction['gap']:.1e}",
-        "Cuts": f"by the rule {found['cut_rule']}; in brackets, what they come to over the folds, give or take one "
+        "Cuts": found["kind"] != "multiclass"
+        and f"by the rule {found['cut_rule']}; in brackets, what they come to over the folds, give or take one "
         "standard deviation",
         "Tasks": f"{found['n_tasks']:,}",
         "Features": f"{found['n_features']:,}",

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["prepared_tables", "print_scores", "that_take_missing"]
 
+FREQUENT = 0.1  # share of the rows from which on a feature that is not 0 stays by itself
+# Of words: on the tickets of tests/tickets.py 100 leave logistic regression a mean AUC of 0.65, 500 of 0.85, all 0.84.
+DIRECTIONS = 500
+
 _MEASURES = {"macro_f1": "Mean F1", "micro_f1": "Micro F1", "auc": "Mean AUC"}
 
 
@@ -82,7 +86,6 @@ def _prepared(name: str, reading: dict[str, Any], out: Path, others: Sequence[st
     import scipy.sparse as sp
 
     from smtl.datasets.columns import LABEL, TASK
-    from smtl.ensemble.learners.features import SparseToDense
     from smtl.tables.matrix import encoded
     from smtl.whole_file import whole_file
 
@@ -90,9 +93,7 @@ def _prepared(name: str, reading: dict[str, Any], out: Path, others: Sequence[st
         data, encoder = encoded(read_data(name, reading))  # type: ignore[arg-type]
         X, names = data.X, list(data.feature_names or ())
         if sp.issparse(X):
-            dense = SparseToDense(0).fit(X)
-            X, kept = dense.transform(X), [names[j] for j in dense.full]
-            names = [*kept, *(f"text {k + 1}" for k in range(X.shape[1] - len(kept)))]
+            X, names = _dense(X, names)
     Y = data.Y.reshape(len(data.Y), -1)
     labels = list(data.label_names or ())
     columns = {column: X[:, j] for j, column in enumerate(names)}
@@ -112,6 +113,22 @@ def _prepared(name: str, reading: dict[str, Any], out: Path, others: Sequence[st
     except OSError as error:
         raise writing_errors(path, error) from error
     return path
+
+
+def _dense(X: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return sparse features as a dense matrix: frequent ones as they are, the leading directions of the others."""
+    import numpy as np
+    import scipy.sparse as sp
+    from sklearn.decomposition import TruncatedSVD
+
+    X = sp.csc_array(X)
+    often = np.diff(X.indptr) >= FREQUENT * X.shape[0]
+    kept, rest = np.flatnonzero(often), np.flatnonzero(~often)
+    if min(len(rest), X.shape[0]) <= DIRECTIONS:
+        return X.toarray(), list(names)
+    found = TruncatedSVD(DIRECTIONS, random_state=0).fit_transform(X[:, rest].tocsr())
+    told = [names[j] for j in kept] + [f"text {k + 1}" for k in range(DIRECTIONS)]
+    return np.hstack([X[:, kept].toarray(), found]), told
 
 
 def that_take_missing(methods: Sequence[str], datasets: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smtl.cli._errors import CommandError
 from smtl.cli._guard import guard
 from smtl.cli._model_options import Json, Model, read_saved, writing_errors
 from smtl.cli._reading import one_line_errors
@@ -53,7 +54,10 @@ def export(
 
     with one_line_errors():
         names = metadata["features"] if metadata["named_features"] else None
-        about, content = _exported(fitted, to, feature_names=names, task_names=metadata["tasks"])
+        try:
+            about, content = _exported(fitted, to, feature_names=names, task_names=metadata["tasks"])
+        except TypeError as error:  # a step that has no place in such a file
+            raise CommandError(f"{model}: {error}") from error
         try:
             write_whole(content, out)
         except OSError as error:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.model.scores import classifier_of, encoder_of
+from smtl.model.scores import classifier_of, encoder_of, takes_frames
 
 __all__ = ["Described", "described"]
 
@@ -124,10 +124,9 @@ def described(
             "row, which no exported cut can do. Train with threshold='auto', and count the answers where they are used."
         )
     named = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    encoder = encoder_of(model)
-    if encoder is not None:
-        named = encoder.get_feature_names_out()
-        d = len(named)
+    if encoder_of(model) is not None or takes_frames(model):
+        d = int(model.steps[1][1].n_features_in_)
+        named = _made_by(model.steps[0][1])
     features = [f"x{j}" for j in range(d)] if named is None else [str(name) for name in named]
     tasks = [str(name) for name in (final.task_names_ if task_names is None else task_names)]
     for what, names, n in (("feature_names", features, d), ("task_names", tasks, len(final.thresholds_))):
@@ -142,6 +141,14 @@ def described(
         thresholds=np.asarray(final.thresholds_, dtype=np.float64),
         settings=settings or {},
     )
+
+
+def _made_by(columns: Any) -> Any:
+    """Return the names of the features that columns become, None where they have none."""
+    try:
+        return columns.get_feature_names_out()
+    except (AttributeError, ValueError):  # of a transformer inside, such as a function
+        return None
 
 
 def _plain_classes(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:

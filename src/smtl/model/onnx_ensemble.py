@@ -13,7 +13,7 @@ from smtl.model.described import Described, described
 from smtl.model.onnx_graph import Graph, NotExpressible, add_labels, file_content, first_line
 from smtl.model.onnx_learners import add_step, learner_scores
 from smtl.model.plain import check_step
-from smtl.model.scores import classifier_of, columns_in_order, encoder_of
+from smtl.model.scores import classifier_of, columns_in_order, encoder_of, takes_frames
 
 __all__ = ["describe_ensemble", "onnx_ensemble"]
 
@@ -72,6 +72,8 @@ def onnx_ensemble(model: Any, about: Described | None = None, *, rows: Any = Non
     about = describe_ensemble(model) if about is None else about
     graph, x = Graph(ADVICE), "features"
     for _, step in model.steps[:-1] if isinstance(model, Pipeline) else []:
+        if takes_frames(model) and step is model.steps[0][1]:
+            continue
         if step is not encoder_of(model):
             check_step(step, len(about.features))
         x = add_step(graph, x, step)

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from smtl.model.described import Described, described
-from smtl.model.scores import classifier_of
+from smtl.model.scores import classifier_of, takes_frames
 from smtl.tables.encoder import TableEncoder
 
 __all__ = ["PlainModel", "check_step", "plain_model"]
@@ -117,6 +117,8 @@ def plain_model(
         if isinstance(step, TableEncoder):
             center, scale = step.affine()
             fill = center
+            continue
+        if takes_frames(model) and step is model.steps[0][1]:
             continue
         check_step(step, d)
         if isinstance(step, SimpleImputer):

@@ -11,10 +11,13 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from smtl.cli import _study_tables
 from smtl.cli._study import chosen_methods
 from smtl.experiments import Run, Store, method_names
 from smtl.experiments.protocol import MEASURES
+from tests.seeds import new_rng
 from tests.table_files import write_yes_no
 
 STUDY = [
@@ -148,3 +151,21 @@ def test_reproduce_says_which_data_are_missing(forked, tmp_path):
     assert done.returncode == 1
     assert "flags" in done.stderr
     assert "--skip-missing" in done.stderr
+
+
+def test_text_stays_as_it_is_unless_it_has_many_words(monkeypatch):
+    rng = new_rng()
+    X = sp.random_array((60, 30), density=0.05, rng=rng, format="csr").toarray()
+    X[:, 7] = rng.normal(size=60)
+    names = [f"word {j}" for j in range(30)]
+    found, told = _study_tables._dense(sp.csr_array(X), names)
+    np.testing.assert_array_equal(found, X)
+    assert told == names
+    monkeypatch.setattr(_study_tables, "DIRECTIONS", 4)
+    found, told = _study_tables._dense(sp.csr_array(X), names)
+    often = np.flatnonzero((X != 0).mean(axis=0) >= _study_tables.FREQUENT)
+    np.testing.assert_array_equal(found[:, : len(often)], X[:, often])
+    assert told == [*(names[j] for j in often), "text 1", "text 2", "text 3", "text 4"]
+    rest = np.delete(X, often, axis=1)
+    most = np.sum(np.linalg.svd(rest, compute_uv=False)[:4] ** 2)  # that four directions can hold
+    assert 0.95 * most < np.sum(found[:, len(often) :] ** 2) < 1.0001 * most

@@ -110,7 +110,10 @@ def test_files_that_cannot_be_learnt_from(kind, words, command, tmp_path):
 def test_one_answer_a_row_with_its_probability(command, tmp_path):
     file = table_files.write_classes(tmp_path, n_rows=150)
     fit = ("fit", file.path, "--class-column", "topic", "--preset", "fast", "--cv", "2", "--no-compare")
-    assert command(*fit)[0] == 0
+    code, output, _ = command(*fit)
+    assert code == 0
+    assert "the class of the highest probability" in output
+    assert "Cut" not in output + command("inspect", "model.skops")[1]
     assert load_model(tmp_path / "model.skops")[-1]._kind == "multiclass"
     assert command("predict", "model.skops", file.path, "--what", "all", "-o", "a.csv")[0] == 0
     classes = sorted(set(file.table["topic"]))

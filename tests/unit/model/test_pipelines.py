@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import roc_auc_score
@@ -75,6 +76,39 @@ def test_files_reports_and_commands(columns, classifier, frame, tmp_path, comman
     assert rows[0] == ["kind", "big", "red"]
     np.testing.assert_array_equal(np.array(rows[1:])[:, 1:].astype(int), model.predict(X))
     assert command_here("inspect", "model.skops", "data.csv")[0] == 0
+
+
+# skrub makes float32, of which ensembles are not exported.
+@pytest.mark.parametrize(
+    ("columns", "classifier"),
+    [(by_hand, SMTLClassifier()), (by_skrub, SMTLClassifier()), (by_hand, SMTLEnsemble(preset="fast", cv=2))],
+)
+def test_exported_models_take_what_the_columns_become(columns, classifier, frame, tmp_path, command_here):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, Y = frame
+    before = columns()
+    steps = [step for _, step in before.steps] if hasattr(before, "steps") else [before]
+    model = make_pipeline(*steps, classifier).fit(X, Y)
+    save_model(model, tmp_path / "model.skops")
+    code, _, error = command_here("export", "model.skops", "--to", "onnx")
+    assert (code, error) == (0, "")
+    features = model[0].transform(X)
+    features = np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=float)
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    (scores,) = session.run(["scores"], {"features": features})
+    np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-5)
+    names = json.loads(session.get_modelmeta().custom_metadata_map["features"])
+    assert names == model[0].get_feature_names_out().tolist()
+
+
+def test_steps_that_no_file_can_say_are_one_line(frame, tmp_path, command_here):
+    X, Y = frame
+    model = make_pipeline(by_hand(), TruncatedSVD(3), SMTLClassifier()).fit(X, Y)
+    save_model(model, tmp_path / "model.skops")
+    code, output, error = command_here("export", "model.skops", "--to", "onnx")
+    assert (code, output) == (1, "")
+    assert "model.skops: a step must be SimpleImputer, StandardScaler or MaxAbsScaler, got TruncatedSVD" in error
+    assert error.count("\n") == 1
 
 
 def test_functions_are_refused(frame, tmp_path):
