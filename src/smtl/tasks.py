@@ -312,10 +312,11 @@ def _squares(X: Any, weights: Float, centre: Float) -> Single:
     out = np.zeros((X.shape[1], X.shape[1]), dtype=np.float32)
     roots, middle = np.sqrt(weights).astype(np.float32), centre.astype(np.float32)
     n = max(BLOCK_BYTES // (4 * max(X.shape[1], 1)), 1)
+    room = np.empty((min(n, X.shape[0]), X.shape[1]), dtype=np.float32)
     for start in range(0, X.shape[0], n):
         rows = X[start : start + n]
-        block = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float32)
-        block -= middle
+        block = room[: rows.shape[0]]
+        np.subtract(rows.toarray() if sp.issparse(rows) else rows, middle, out=block, casting="same_kind")
         block *= roots[start : start + n, np.newaxis]
         out += block.T @ block
     return out

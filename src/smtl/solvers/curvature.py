@@ -88,15 +88,17 @@ class CommonMatrices(Matrices):
         return V @ self.Q.T
 
     def times(self, vectors: Float) -> Float:  # noqa: D102
-        return vectors * (self.scale[:, np.newaxis] * self.values)[:, np.newaxis]
+        products: Float = vectors * (self.scale[:, np.newaxis] * self.values)[:, np.newaxis]
+        return products
 
     def set_mu(self, mu: float) -> bool:  # noqa: D102
         self.mu = mu
-        self._inverse = 1.0 / (self.scale[:, np.newaxis] * self.values + mu)[:, np.newaxis]
+        self._inverse: Float = 1.0 / (self.scale[:, np.newaxis] * self.values + mu)[:, np.newaxis]
         return bool(np.isfinite(self._inverse).all())
 
     def inverse_times(self, vectors: Float) -> Float:  # noqa: D102
-        return vectors * self._inverse
+        products: Float = vectors * self._inverse
+        return products
 
     def rescale(self, step: Float, change: Float) -> None:  # noqa: D102
         product = np.einsum("ij,ij->i", step, change)

@@ -5,9 +5,10 @@ At the best weights V so far, with the gradient g of C times the losses there, t
 .. math:: \Omega(W) + \sum_i g_i'(w_i - v_i) + \tfrac12 (w_i - v_i)'B_i(w_i - v_i),
 
 which `smtl.solvers.splitting` finds. B begins as multiples of one matrix for all tasks where these share their rows
-(`smtl.solvers.curvature`), and learns from every step (`smtl.solvers.secant`). Once it is some steps old, or where a
-step was too long, second derivatives of each task are computed anew, if they are not too dear. A step that gains too
-little is shortened, to where the line between the slopes at both ends is zero, between a tenth and a half.
+(`smtl.solvers.curvature`), and learns from every step (`smtl.solvers.secant`). Where a step was too long, or the model
+is some steps old and no longer fast, second derivatives of each task are computed anew, if they are not too dear.
+
+A step that gains too little is shortened, to where the line between the slopes at both ends is zero, or nearly so.
 
 References
 ----------
@@ -79,6 +80,7 @@ class Newton:
         self.best: Place | None = None
         self.last: Place | None = None
         self.step: _Step | None = None
+        self._gain, self._is_fast = np.inf, False  # of the last step that was kept
         self._n_places, self._due, self._goal = 0, SETTINGS.slow, 0.5
 
     @property
@@ -102,6 +104,8 @@ class Newton:
             slopes = [self.step.more + float(np.vdot(at.gradient, self.step.W)) for at in (self.best, place)]
             if not place.objective <= self.best.objective + SETTINGS.enough * self.step.length * slopes[0]:
                 return self._shorter(self.best, self.step, *slopes)
+        gain = np.inf if self.best is None else self.best.objective - place.objective
+        self._is_fast, self._gain = gain <= SETTINGS.fast * self._gain, gain
         self.best = place
         return self._longest(place) if self._bring_model(place) else None
 
@@ -126,8 +130,10 @@ class Newton:
         shortened = self.step is not None and self.step.length < 1.0
         if shortened:
             self.splitting.S = place.W
-        if self.model is not None and not (self.has_own and (shortened or self.model.age >= SETTINGS.renew)):
-            return True
+        if self.model is not None:
+            is_old = self.model.age >= SETTINGS.renew and not self._is_fast
+            if not (self.has_own and (shortened or is_old)):
+                return True
         matrices: Matrices | None
         if self.model is None and self.has_common:
             matrices = self.curvature.common(place.W, place.intercept, self.C)

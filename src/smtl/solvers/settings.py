@@ -59,7 +59,8 @@ class Settings:
     halving: float = 0.5  # the factor of a step that has gained too little
     # Smooth losses: proximal Newton, for other penalties.
     dearest: float = 150.0  # cost of second derivatives, at most, in passes
-    renew: int = 3  # steps after which those of each task are computed anew
+    renew: int = 3  # steps after which those of each task are computed anew,
+    fast: float = 0.1  # unless the last has gained no more than this part of the gain of the one before
     enough: float = 0.3  # the part of what the slope promises that a step must gain
     shortest: float = 0.1  # the least part of a step that is gone instead of one that has gained too little
     longest: float = 0.5  # the greatest such part

@@ -32,18 +32,15 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 
 class CurvatureModel(Protocol):
-    """What says where to pass next.
+    """What says where to pass next."""
 
-    Attributes
-    ----------
-    Z : ndarray of shape (n_tasks, n_features)
-        Multipliers to go on from, for another C.
-    mu : float or None
-        The penalty parameter that belongs to them.
-    """
+    @property
+    def Z(self) -> Float:
+        """Multipliers of shape (n_tasks, n_features) to go on from, for another C."""
 
-    Z: Float
-    mu: float | None
+    @property
+    def mu(self) -> float | None:
+        """The penalty parameter that belongs to them."""
 
     def propose(self, place: Place) -> tuple[Float, Float] | None:
         """Return weights and a first guess of the intercepts, or None where there is nothing more to propose."""
