@@ -92,6 +92,12 @@ class Log(PointwiseMetric):
         log_planes(scores, y, each, ptr, with_intercept, shift, eps, c, delta, value, room, bits, sides)
         return delta, c, value
 
+    def curvatures(self, scores: Float, y: Labels, ptr: Offsets, shift: Float) -> Float:  # noqa: D102
+        scores = scores + np.repeat(shift, np.diff(ptr))
+        right = expit(np.abs(scores))
+        second: Float = right * (1.0 - right) * (y != 0)
+        return second
+
     def highest_offsets(self, c: Float, y: Labels, ptr: Offsets, weights: Float | None = None) -> Float:
         r"""Return :math:`\sum_k -p_k\log p_k - (1-p_k)\log(1-p_k)` with :math:`p_k = y_k c_k`.
 
