@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.linalg import qr
+from scipy.linalg import eigh, qr
 
 from smtl.groups import Groups
 
@@ -58,6 +58,8 @@ class Tasks(ABC):
         None: all count the same.
     task_weight : ndarray of shape (n_tasks,) or None
         What each task's loss is multiplied by; positive.
+    shared : bool
+        Whether all tasks have the same rows.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Tasks(ABC):
     groups: Groups | None = None
     weights: Float | None = None
     task_weight: Float | None = None
+    shared: bool = False
 
     @property
     def n_tasks(self) -> int:
@@ -134,6 +137,22 @@ class Tasks(ABC):
             A symmetric matrix.
         """
 
+    def principal_axes(self) -> tuple[Float, Float, Float] | None:
+        r"""Return the eigenvalues and eigenvectors of the rows' squares about their mean, where the rows are `shared`.
+
+        As `squares`, they are a guess for solvers. They are computed once. None where float32 cannot hold the squares.
+
+        Returns
+        -------
+        values : ndarray of shape (n_features,)
+            Ascending.
+        axes : ndarray of shape (n_features, n_features)
+            In columns.
+        mean : ndarray of shape (n_features,)
+            The mean of the rows.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has rows that its tasks do not share.")
+
     def in_span(self) -> tuple[Tasks, Float] | None:
         r"""Return the tasks in the span of their rows where these are far fewer than the features.
 
@@ -168,8 +187,11 @@ class SharedRows(Tasks):
            [1., 1.]])
     """
 
+    shared = True
+
     def __init__(self, X: Any, Y: npt.NDArray[np.int8]) -> None:
         self.X = X
+        self._axes: tuple[Float, Float, Float] | None = None
         self.n_samples, self.n_features = X.shape
         self.y = np.ascontiguousarray(Y.T).ravel()
         self.ptr = np.arange(Y.shape[1] + 1, dtype=np.int64) * self.n_samples
@@ -184,11 +206,24 @@ class SharedRows(Tasks):
     def squares(self, i: int, weights: Float, centre: Float) -> Single:  # noqa: D102
         return _squares(self.X, weights, centre)
 
+    def principal_axes(self) -> tuple[Float, Float, Float] | None:  # noqa: D102
+        if self._axes is None:
+            ones = np.ones(self.n_samples)
+            mean = _slopes(self.X, ones / self.n_samples)
+            with np.errstate(over="ignore", invalid="ignore"):
+                squares = _squares(self.X, ones, mean).astype(np.float64)
+            if not np.isfinite(squares).all():
+                return None
+            values, axes = eigh(squares, check_finite=False, driver="evd")
+            self._axes = values, axes, mean
+        return self._axes
+
     def in_span(self) -> tuple[Tasks, Float] | None:  # noqa: D102
         if sp.issparse(self.X) or self.n_features < FEATURES_A_ROW * self.n_samples:
             return None
         Q, R = qr(np.asarray(self.X, dtype=np.float64).T, mode="economic", check_finite=False)
         tasks = copy(self)
+        tasks._axes = None
         tasks.X = np.ascontiguousarray(R.T)
         tasks.n_features, tasks.n_products = self.n_samples, R.size * self.n_tasks
         return tasks, Q
@@ -277,10 +312,11 @@ def _squares(X: Any, weights: Float, centre: Float) -> Single:
     out = np.zeros((X.shape[1], X.shape[1]), dtype=np.float32)
     roots, middle = np.sqrt(weights).astype(np.float32), centre.astype(np.float32)
     n = max(BLOCK_BYTES // (4 * max(X.shape[1], 1)), 1)
+    room = np.empty((min(n, X.shape[0]), X.shape[1]), dtype=np.float32)
     for start in range(0, X.shape[0], n):
         rows = X[start : start + n]
-        block = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float32)
-        block -= middle
+        block = room[: rows.shape[0]]
+        np.subtract(rows.toarray() if sp.issparse(rows) else rows, middle, out=block, casting="same_kind")
         block *= roots[start : start + n, np.newaxis]
         out += block.T @ block
     return out

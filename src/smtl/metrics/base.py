@@ -95,6 +95,7 @@ class Metric(Registered, ABC):
         "spread": ("oracle", "planes"),
         "uses_intercept": ("oracle", "planes"),
         "smooth": ("oracle", "planes"),
+        "highest_offsets": ("loss", "oracle", "planes"),
         "judges_answers": ("score",),
         "probability": ("loss", "oracle", "planes"),
     }
@@ -238,6 +239,28 @@ class Metric(Registered, ABC):
         -------
         ndarray of shape (n_rows,), or None
             Non-negative, 0 for rows that are not labelled; None, as here, where it is not known.
+        """
+        return None
+
+    def highest_offsets(self, c: Float, y: Labels, ptr: Offsets, weights: Float | None = None) -> Float | None:
+        r"""Return the highest offsets with which planes of these coefficients lie below the loss.
+
+        That is :math:`\min_s G(s) + s'c` for each task. A loss that is a sum of simple functions knows it; solvers make
+        better bounds of it, where they may take only a part of a plane's slope.
+
+        Parameters
+        ----------
+        c : ndarray of shape (n_rows,)
+            Coefficients: those of a plane, or a part of them.
+        y, ptr
+            As in `planes`.
+        weights : ndarray of shape (n_rows,), optional
+            What each row counts.
+
+        Returns
+        -------
+        ndarray of shape (n_tasks,), or None
+            None, as here, where it is not known.
         """
         return None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+from scipy.special import entr, expit
 
 from smtl.metrics.base import Float, Labels, Offsets, Planes
 from smtl.metrics.pointwise import PointwiseMetric
@@ -91,6 +91,35 @@ class Log(PointwiseMetric):
         bits = room[2].view(np.int64)
         log_planes(scores, y, each, ptr, with_intercept, shift, eps, c, delta, value, room, bits, sides)
         return delta, c, value
+
+    def curvatures(self, scores: Float, y: Labels, ptr: Offsets, shift: Float) -> Float:  # noqa: D102
+        scores = scores + np.repeat(shift, np.diff(ptr))
+        right = expit(np.abs(scores))
+        second: Float = right * (1.0 - right) * (y != 0)
+        return second
+
+    def highest_offsets(self, c: Float, y: Labels, ptr: Offsets, weights: Float | None = None) -> Float:
+        r"""Return :math:`\sum_k -p_k\log p_k - (1-p_k)\log(1-p_k)` with :math:`p_k = y_k c_k`.
+
+        Parameters
+        ----------
+        c, y, ptr, weights
+            As in `Metric.highest_offsets`.
+
+        Returns
+        -------
+        ndarray of shape (n_tasks,)
+            Minus infinity where a coefficient is that of no plane.
+
+        Examples
+        --------
+        >>> Log().highest_offsets(np.array([0.5, -0.5]), np.array([1, -1], dtype=np.int8), np.array([0, 2])).round(6)
+        array([1.386294])
+        """
+        p = c * y if weights is None else c * y / np.where(y == 0, 1.0, weights)
+        entropy = entr(p) + entr(1.0 - p)
+        sums: Float = np.add.reduceat(entropy if weights is None else entropy * weights, ptr[:-1])
+        return sums
 
     def spread(self, ask: Ask) -> SpreadOracle:  # noqa: D102
         return sums(self, ask)

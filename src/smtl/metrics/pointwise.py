@@ -48,6 +48,7 @@ class PointwiseMetric(Metric):
         "planes": ("loss",),
         "smooth": ("loss",),
         "spread": ("loss",),
+        "curvatures": ("loss",),
     }
 
     @staticmethod

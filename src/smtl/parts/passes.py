@@ -155,7 +155,7 @@ class Checkpoint:
         self.passes[key] = intercept.copy(), dict(memory), result
         buffer = io.BytesIO()
         names = np.array(list(memory), dtype=np.str_)
-        arrays: list[npt.NDArray[Any]] = [np.frombuffer(key, dtype=np.uint8), intercept, W, *result, names]
+        arrays: list[npt.NDArray[Any]] = [np.frombuffer(key, dtype=np.uint8), intercept, W, *result[:3], names]
         for array in [*arrays, *memory.values()]:
             np.save(buffer, array, allow_pickle=False)
         with named(self.path):

@@ -35,7 +35,7 @@ def critical_C(problem: Trainable) -> float:
     >>> critical_C(Problem(SharedRows(X, np.array([[1], [-1]], dtype=np.int8)), AUC(), L11()))
     0.25
     """
-    _, delta, G = problem.one_pass(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+    _, delta, G, _ = problem.one_pass(np.zeros(problem.shape), np.zeros(problem.shape[0]))
     largest = float(np.abs(G).max(initial=0.0))
     if largest == 0.0:
         return np.inf

@@ -67,7 +67,7 @@ class CuttingPlaneSolver(Solver):
         history = History(stopping.verbose)
         eps = INNER_TOL
         for n_iter in range(1, stopping.max_iter + 1):
-            value, delta, G = problem.one_pass(point, shift, eps)
+            value, delta, G, _ = problem.one_pass(point, shift, eps)
             reached = 0.5 * np.einsum("ij,ij->i", point, point) + C * value
             better = reached < objective
             W[better], intercept[better], objective[better] = point[better], shift[better], reached[better]

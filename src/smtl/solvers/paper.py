@@ -136,7 +136,7 @@ def frank_wolfe(
     while n_iter < max_iter:
         n_iter += 1
         W = B + ratio * mixed.G
-        _, delta, G = problem.one_pass(W, shift)
+        _, delta, G, _ = problem.one_pass(W, shift)
         ahead = (delta - mixed.delta) - np.einsum("ij,ij->i", W, G - mixed.G)
         if C * np.max(ahead) <= tol:
             break

@@ -2,6 +2,7 @@ r"""The problem :math:`\min_W \Omega(W) + C \sum_i G_i(w_i)` of data in memory, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
@@ -57,7 +58,7 @@ class Problem:
     >>> tasks = SharedRows(X, np.array([[1], [-1], [1]], dtype=np.int8))
     >>> problem = Problem(tasks, AUC(), L21())
     >>> problem.one_pass(np.zeros((1, 2)), np.zeros(1))
-    Pass(loss=array([1.]), delta=array([1.]), slope=array([[ 1. , -1.5]]))
+    Pass(loss=array([1.]), delta=array([1.]), slope=array([[ 1. , -1.5]]), scaled=None)
     """
 
     def __init__(
@@ -81,6 +82,9 @@ class Problem:
                 f"{metric!r} instead: its intercept would have to suit all groups at once. Or use fit_intercept=False."
             )
         self.offset = None if offset is None else _check_offset(offset, len(tasks.y))
+        # The coefficients of all labels are kept for it until the next pass.
+        known = type(metric).highest_offsets is not Metric.highest_offsets
+        self._knows_offsets = known and tasks.groups is None and 8 * len(tasks.y) <= GROUP_BYTES
         self._executor = executor
         self.groups = _groups(tasks.ptr, n_threads)
 
@@ -134,7 +138,7 @@ class Problem:
             parts = list(self._executor.map(lambda group: self._pass_of(group, W, intercept, eps), self.groups))
         if len(parts) == 1:
             return parts[0]
-        return Pass(*map(np.concatenate, zip(*parts, strict=True)))
+        return _joined(parts)
 
     def curvature(self) -> Curvature | None:
         """Return the losses' second derivatives, or None where they are not known.
@@ -189,10 +193,35 @@ class Problem:
         if self.offset is not None:
             delta = delta - np.add.reduceat(self.offset[rows] * c, starts[:-1])
         slope = tasks.slopes(c, first, last)
+        scaled = self._offsets_of_parts(group, c) if self._knows_offsets else None
         if tasks.task_weight is not None:
             factor = tasks.task_weight[first:last]
-            return Pass(factor * loss, factor * delta, factor[:, None] * slope)
+            return Pass(factor * loss, factor * delta, factor[:, None] * slope, scaled)
+        return Pass(loss, delta, slope, scaled)
+
+    def _offsets_of_parts(self, group: tuple[int, int], c: Float) -> Callable[[float], Float]:
+        """Return what returns the offsets of planes with a part of these coefficients; see `Pass.scaled`."""
+        tasks, (first, last) = self.tasks, group
+        rows, starts = slice(tasks.ptr[first], tasks.ptr[last]), tasks.ptr[first : last + 1] - tasks.ptr[first]
+        weights = None if tasks.weights is None else tasks.weights[rows]
+
+        def scaled(part: float) -> Float:
+            delta = self.metric.highest_offsets(part * c, tasks.y[rows], starts, weights)
+            assert delta is not None
+            if self.offset is not None:
+                delta = delta - part * np.add.reduceat(self.offset[rows] * c, starts[:-1])
+            return delta if tasks.task_weight is None else tasks.task_weight[first:last] * delta
+
+        return scaled
+
+
+def _joined(parts: list[Pass]) -> Pass:
+    """Return the passes of groups of tasks as one."""
+    loss, delta, slope = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    each = [part.scaled for part in parts]
+    if None in each:
         return Pass(loss, delta, slope)
+    return Pass(loss, delta, slope, lambda s: np.concatenate([scaled(s) for scaled in each if scaled is not None]))
 
 
 def _check_offset(offset: Float, n_labels: int) -> Float:

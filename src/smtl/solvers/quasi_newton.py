@@ -18,14 +18,11 @@ import numpy.typing as npt
 
 from smtl.solvers.base import Start
 from smtl.solvers.place import Place
+from smtl.solvers.settings import SETTINGS
 
 __all__ = ["QuasiNewton"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
-
-MEMORY = 10  # pairs a task
-ENOUGH = 1e-4  # a step must gain this part of what the gradient promises
-SHORTER = 0.5  # the factor of a step that has gained too little
 
 
 class QuasiNewton:
@@ -54,7 +51,7 @@ class QuasiNewton:
         """Return where to pass next, after a pass at ``place``, with a first guess of the intercepts; or None."""
         value = 0.5 * np.einsum("ij,ij->i", place.W, place.W) + self.C * place.loss
         gradient = place.W + place.gradient
-        better = value <= self.value + ENOUGH * self.length * self.promise
+        better = value <= self.value + SETTINGS.enough_descent * self.length * self.promise
         if not better.any() and self.length.max() < 1e-12:
             return None
         if self.pairs or np.isfinite(self.value).all():
@@ -66,7 +63,7 @@ class QuasiNewton:
         self.intercept = np.where(better, place.intercept, self.intercept)
         way = -self._inverse_times(self.gradient)
         promise = np.einsum("ij,ij->i", way, self.gradient)
-        self.length = np.where(better, 1.0, SHORTER * self.length)
+        self.length = np.where(better, 1.0, SETTINGS.halving * self.length)
         if first.any():
             # All of the objective is the most that there is to gain: half of the step that would gain it.
             square = np.maximum(np.einsum("ij,ij->i", gradient, gradient), 1e-300)
@@ -80,7 +77,7 @@ class QuasiNewton:
         product = np.einsum("ij,ij->i", step, change)
         known = product > 1e-12 * np.einsum("ij,ij->i", change, change)
         self.pairs.append((step, change, np.where(known, 1.0 / np.where(known, product, 1.0), 0.0)))
-        del self.pairs[:-MEMORY]
+        del self.pairs[: -SETTINGS.pairs]
 
     def _inverse_times(self, gradient: Float) -> Float:
         """Return the inverse of the second derivatives, as the pairs have it, times a vector a task."""

@@ -2,6 +2,7 @@ r"""What a solver knows of a problem: where the data are and what the metric is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -27,6 +28,9 @@ class Pass(NamedTuple):
         The planes' offsets: :math:`G_i(v) \ge \delta_i - v'g_i` for every v.
     slope : ndarray of shape (n_tasks, n_features)
         The planes' slopes g.
+    scaled : callable or None
+        What returns, for a part s of 1, the offsets of planes with the slopes s g. Of a smooth loss they may be higher
+        than s times the planes' own, which always do. None where that is not known.
 
     Examples
     --------
@@ -37,6 +41,7 @@ class Pass(NamedTuple):
     loss: Float
     delta: Float
     slope: Float
+    scaled: Callable[[float], Float] | None = None
 
 
 class Losses(NamedTuple):

@@ -9,10 +9,11 @@ __all__ = ["SETTINGS", "Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The constants of planes, ADMM and the proposers.
+    """The constants of planes, ADMM and the proposers, and those of the solver for smooth losses.
 
-    Each was chosen on the problems of ``benchmarks/ablation.py``, which shows what another value costs: ``python
-    benchmarks/ablation.py --set NAME=VALUE``. A cost is counted in multiplications.
+    The first were chosen on the problems of ``benchmarks/ablation.py``, which shows what another value costs: ``python
+    benchmarks/ablation.py --set NAME=VALUE``; the others by ``python benchmarks/speed.py log``. A cost is counted in
+    multiplications.
 
     Examples
     --------
@@ -50,6 +51,31 @@ class Settings:
     around_a_step: float = 1.5e5  # cost of an iteration that is not compiled, beside its quadratic programs
     around_values: float = 4e4  # cost of singular values, beside ``cube`` times the cube of the smaller side
     cube: float = 10.0  # see ``around_values``
+    # Smooth losses, all penalties.
+    pairs: int = 10  # steps that a model of the curvature remembers
+    smooth_inner_tol: float = 1e-2  # the part of the gap that is left to which the intercepts are found
+    # Smooth losses: L-BFGS, for ridge.
+    enough_descent: float = 1e-4  # the part of what the gradient promises that a step must gain
+    halving: float = 0.5  # the factor of a step that has gained too little
+    # Smooth losses: proximal Newton, for other penalties.
+    dearest: float = 150.0  # cost of second derivatives, at most, in passes
+    renew: int = 3  # steps after which those of each task are computed anew,
+    fast: float = 0.1  # unless the last has gained no more than this part of the gain of the one before
+    enough: float = 0.3  # the part of what the slope promises that a step must gain
+    shortest: float = 0.1  # the least part of a step that is gone instead of one that has gained too little
+    longest: float = 0.5  # the greatest such part
+    least_length: float = 1e-6  # the part of the way to a model's minimum below which there is nothing to gain
+    slow: int = 60  # passes within which the gap has to be halved; otherwise planes go on
+    last_pass: int = 1000  # passes after which they do: several times what any problem that got there took
+    # The minima of its models.
+    relaxation: float = 1.6  # of ADMM's steps
+    combined: int = 6  # differences of steps that Anderson acceleration combines
+    exact: float = 0.03  # a model is solved when a step moves the weights by this part of the way from the last place,
+    exact_dual: float = 0.3  # and leaves of the gradient, relative to the multipliers, this part of the relative gap
+    most_steps: int = 100  # steps on one model
+    balance_every: int = 10  # steps between looks at mu
+    balance: float = 3.0  # the factor by which mu is wrong where it changes
+    most_balance: float = 10.0  # the factor by which it changes, at most
 
 
 SETTINGS = Settings()

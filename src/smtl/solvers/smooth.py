@@ -16,43 +16,31 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smtl.penalties import Ridge
+from smtl.penalties import Penalty, Ridge
 from smtl.solvers.base import History, Solution, Solver, Start, Stopping
 from smtl.solvers.bundle import BundleSolver
 from smtl.solvers.certificate import Certificate
 from smtl.solvers.newton import Newton
 from smtl.solvers.place import Place
 from smtl.solvers.quasi_newton import QuasiNewton
-from smtl.solvers.seam import Trainable
+from smtl.solvers.seam import Pass, Trainable
 from smtl.solvers.settings import SETTINGS, Settings
 
 __all__ = ["AutoSolver", "CurvatureModel"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 
-# Second derivatives may cost so many times the multiplications of a pass.
-# Measured by: python benchmarks/speed.py log
-MOST_PASSES = 150.0
-# Passes after which planes begin anew: several times what any problem that got there took.
-# Measured by: python benchmarks/stress.py
-LAST_PASS = 1000
-# The intercept is found to this part of the gap that is left.
-INNER_TOL = 1e-2
-
 
 class CurvatureModel(Protocol):
-    """What says where to pass next.
+    """What says where to pass next."""
 
-    Attributes
-    ----------
-    Z : ndarray of shape (n_tasks, n_features)
-        Multipliers to go on from, for another C.
-    mu : float or None
-        The penalty parameter that belongs to them.
-    """
+    @property
+    def Z(self) -> Float:
+        """Multipliers of shape (n_tasks, n_features) to go on from, for another C."""
 
-    Z: Float
-    mu: float | None
+    @property
+    def mu(self) -> float | None:
+        """The penalty parameter that belongs to them."""
 
     def propose(self, place: Place) -> tuple[Float, Float] | None:
         """Return weights and a first guess of the intercepts, or None where there is nothing more to propose."""
@@ -65,9 +53,10 @@ def model_for(problem: Trainable, C: float, start: Start) -> CurvatureModel | No
     if type(problem.penalty) is Ridge:  # a subclass may have another formula
         return QuasiNewton(C, start)
     curvature = problem.curvature()
-    if curvature is None or curvature.cost() > MOST_PASSES * problem.cost():
+    dearest = SETTINGS.dearest * problem.cost()
+    if curvature is None or min(curvature.costs()) > dearest:
         return None
-    return Newton(problem.penalty, C, curvature, start)
+    return Newton(problem.penalty, C, curvature, dearest, start)
 
 
 class AutoSolver(Solver):
@@ -92,7 +81,9 @@ class AutoSolver(Solver):
         if model is None:
             return planes.run(problem, C, start, stopping)
         begin = replace(start, S=start.S.copy(), shift=start.shift.copy())
-        solution = _follow(model, problem, C, start, stopping._replace(max_iter=min(stopping.max_iter, LAST_PASS)))
+        solution = _follow(
+            model, problem, C, start, stopping._replace(max_iter=min(stopping.max_iter, SETTINGS.last_pass))
+        )
         if solution.converged or solution.n_iter == stopping.max_iter:
             return solution
         # From the first weights: where the model leads nowhere, it may have gone far off.
@@ -106,23 +97,40 @@ def _follow(model: CurvatureModel, problem: Trainable, C: float, start: Start, s
     certificate, history = Certificate(), History(stopping.verbose)
     if start.certificate is not None:
         certificate.see_planes(penalty, C, start.certificate.delta, start.certificate.G)
-    here, intercept, eps = start.S, start.shift, INNER_TOL
+    here, intercept, eps = start.S, start.shift, SETTINGS.smooth_inner_tol
     for n_iter in range(1, stopping.max_iter + 1):
-        loss, delta, G = problem.one_pass(here, intercept, eps)
-        objective = penalty.value(here) + C * float(loss.sum())
+        told = problem.one_pass(here, intercept, eps)
+        objective = penalty.value(here) + C * float(told.loss.sum())
         certificate.see_weights(objective, here, intercept)
-        certificate.see_planes(penalty, C, delta, G)
+        certificate.see_planes(penalty, C, told.delta, told.slope)
+        _see_scaled(certificate, penalty, C, here, told, stopping.tol)
         history.add(objective, certificate, np.nan, np.nan, n_iter)
         if certificate.gap <= stopping.tol:
             break
-        proposal = model.propose(Place(here, intercept.copy(), loss, -C * G, objective, certificate.gap))
+        proposal = model.propose(Place(here, intercept.copy(), told.loss, -C * told.slope, objective, certificate.gap))
         if proposal is None:
             break
         here, intercept = proposal[0], proposal[1].copy()
-        eps = INNER_TOL * (certificate.objective - certificate.bound) / (C * m)
+        eps = SETTINGS.smooth_inner_tol * (certificate.objective - certificate.bound) / (C * m)
     best, shift = certificate.W, certificate.intercept
     end = Start(best, model.Z, shift, model.mu, losses=problem.losses, certificate=certificate)
     return Solution(certificate, history.as_dict(), n_iter, certificate.gap <= stopping.tol, end)
+
+
+def _see_scaled(certificate: Certificate, penalty: Penalty, C: float, W: Float, told: Pass, tol: float) -> None:
+    r"""Show the certificate the planes of a pass at the scale at which they are feasible, if that may end the run.
+
+    Scaled by s, the plane's offset falls by s at the most. That of a smooth loss at its highest falls by no more than
+    :math:`(1-s)\,w_i'g_i` at first, a few times or a hundred times less; never slower, as it is concave.
+    """
+    _, s = penalty.lower_bound(C * told.slope, C * float(told.delta.sum()))
+    if told.scaled is None or not 0.0 < s < 1.0:
+        return
+    hoped = C * (float(told.delta.sum()) - (1.0 - s) * float(np.vdot(W, told.slope)))
+    if certificate.objective - hoped <= tol * certificate.objective:
+        delta = told.scaled(s)
+        if np.isfinite(delta).all():
+            certificate.see_planes(penalty, C, delta, s * told.slope)
 
 
 def _joined(first: Solution, second: Solution) -> Solution:

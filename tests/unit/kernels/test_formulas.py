@@ -48,7 +48,7 @@ def test_compiled_iterations_are_those_of_any_penalty(penalty):
     centre, S, Z = (rng.normal(size=problem.shape) for _ in range(3))
     for twin in (penalty, own(penalty)):
         bundle = Bundle(problem.shape)
-        for _, delta, G in passes:
+        for _, delta, G, _ in passes:
             bundle.add(G, delta)
         master = Master(twin, C, bundle, 0, S, Z, 3.0)
         masters.append((master, master.steps(12, 1e-10)))

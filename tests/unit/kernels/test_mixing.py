@@ -18,7 +18,7 @@ def draw(rng, penalty):
 
 
 def planes(rng, problem):
-    _, delta, G = problem.one_pass(0.3 * rng.normal(size=problem.shape), np.zeros(problem.shape[0]))
+    _, delta, G, _ = problem.one_pass(0.3 * rng.normal(size=problem.shape), np.zeros(problem.shape[0]))
     return delta, G
 
 

@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from smtl.metrics import F1, Log, PointwiseMetric, get_metric
 from smtl.penalties import L21, Elastic, Penalty, Ridge, get_penalty
 from smtl.solvers import Problem, newton, smooth, solve, solve_path
-from smtl.solvers.curvature import RowCurvature
+from smtl.solvers.curvature import OwnMatrices, RowCurvature
+from smtl.solvers.secant import Secant
 from smtl.tasks import OwnRows, SharedRows
 from tests.seeds import new_rng
 
@@ -110,7 +111,9 @@ def test_the_matrices_are_second_derivatives_of_the_partially_minimised_loss():
     problem.one_pass(W, intercept, 1e-12)
     curvature = problem.curvature()
     assert isinstance(curvature, RowCurvature)
-    assert list(curvature.move(W, intercept, 0.1)) == [0, 1]
+    matrices = curvature.own(W, intercept, 1.0)
+    assert matrices is not None
+    H = matrices.times(np.tile(np.eye(3), (2, 1, 1)))
     step = 1e-4
     for k in range(3):
         ahead, behind = W.copy(), W.copy()
@@ -119,9 +122,91 @@ def test_the_matrices_are_second_derivatives_of_the_partially_minimised_loss():
         there, b = problem.one_pass(ahead, intercept.copy(), 1e-14), intercept.copy()
         here = problem.one_pass(behind, b, 1e-14)
         np.testing.assert_allclose(
-            (here.slope - there.slope) / (2 * step), curvature.H[:, k], rtol=2e-2, atol=2e-2 * np.abs(curvature.H).max()
+            (here.slope - there.slope) / (2 * step), H[:, k], rtol=2e-2, atol=2e-2 * np.abs(H).max()
         )
-    assert list(curvature.move(W, intercept, 0.1)) == []
+
+
+def test_at_zero_weights_one_matrix_serves_all_tasks():
+    problem = draw(new_rng(), n=80, d=4)
+    W, intercept = np.zeros(problem.shape), np.zeros(3)
+    problem.one_pass(W, intercept, 1e-14)
+    curvature = problem.curvature()
+    assert curvature is not None
+    common, own = curvature.common(W, intercept, 2.0), curvature.own(W, intercept, 2.0)
+    assert common is not None
+    assert own is not None
+    V = np.random.default_rng(0).standard_normal(problem.shape)
+    seen = common.out_of_frame(common.times(common.into_frame(V)[:, np.newaxis])[:, 0])
+    expected = own.times(V[:, np.newaxis])[:, 0]
+    np.testing.assert_allclose(seen, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+
+
+def bfgs(B, step, change):
+    """The textbook formula."""
+    Bs = B @ step
+    return B - np.outer(Bs, Bs) / (step @ Bs) + np.outer(change, change) / (step @ change)
+
+
+def test_a_secant_model_is_bfgs_and_its_inverse_is_one():
+    rng = new_rng()
+    m, d, memory = 3, 6, 4
+    A = rng.standard_normal((m, d, d))
+    H = A @ A.transpose(0, 2, 1) + np.eye(d)
+    model, expected = Secant(OwnMatrices(H.copy(), np.empty(H.shape)), memory), H.copy()
+    true = rng.standard_normal((m, d, d))
+    true = true @ true.transpose(0, 2, 1) + 0.1 * np.eye(d)
+    for k in range(memory):
+        step = rng.standard_normal((m, d))
+        change = np.einsum("ijk,ik->ij", true, step)
+        if k == 1:
+            change[0] = -step[0]  # does not count
+        model.learn(step, change)
+        for i in range(m):
+            if step[i] @ change[i] > 0:
+                expected[i] = bfgs(expected[i], step[i], change[i])
+    V, mu = rng.standard_normal((m, d)), 10.0 ** rng.uniform(-3, 3)
+    assert model.set_mu(mu)
+    B = np.einsum("ijk,ik->ij", expected, V)
+    np.testing.assert_allclose(model.times(V), B, rtol=1e-7, atol=1e-7 * np.abs(B).max())
+    np.testing.assert_allclose(model.inverse_times(B + mu * V), V, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["shared", "own", "missing"])
+def test_offsets_of_scaled_planes_are_the_highest(form):
+    rng = new_rng()
+    problem = draw(rng, n=40, m=2, form=form, offset=True)
+    problem.tasks.weights = rng.uniform(0.5, 3.0, len(problem.tasks.y))
+    problem.tasks.task_weight = rng.uniform(0.5, 2.0, problem.shape[0])
+    W, intercept, part = rng.standard_normal(problem.shape), np.zeros(problem.shape[0]), rng.uniform(0.2, 1.0)
+    told = problem.one_pass(W, intercept, 1e-13)
+    assert told.scaled is not None
+    np.testing.assert_allclose(told.scaled(1.0), told.delta, rtol=1e-6)
+    delta = told.scaled(part)
+    assert np.all(delta >= part * told.delta - 1e-9 * np.abs(told.delta))
+
+    def above(v):
+        V, b = v[:-n_tasks].reshape(problem.shape), v[-n_tasks:]
+        loss, slope = losses_at(problem, V, b)
+        return loss.sum() - delta.sum() + part * np.vdot(V, told.slope), slope + np.append(part * told.slope, 0 * b)
+
+    # No weights, with any intercepts, have a loss below the plane, and some touch it: by another minimiser.
+    n_tasks = problem.shape[0]
+    least = minimize(above, np.append(W, intercept), jac=True, method="BFGS", options={"gtol": 1e-9})
+    assert least.fun >= -1e-8 * problem.tasks.weights.sum()
+    for _ in range(20):
+        v = rng.standard_normal(W.size + n_tasks) * 10.0 ** rng.uniform(-1, 1)
+        assert above(v)[0] >= -1e-8 * problem.tasks.weights.sum()
+
+
+def losses_at(problem, V, b):
+    """The losses at any intercepts, and the slope of their sum, by the definition."""
+    tasks, m = problem.tasks, len(b)
+    which = np.repeat(np.arange(m), np.diff(tasks.ptr))
+    scores = tasks.scores(V, 0, m) + problem.offset + b[which]
+    each = tasks.weights * tasks.task_weight[which] * (tasks.y != 0)
+    loss = np.bincount(which, each * np.logaddexp(0.0, -tasks.y * scores), m)
+    pull = -each * tasks.y / (1.0 + np.exp(tasks.y * scores))
+    return loss, np.append(tasks.slopes(pull, 0, m), np.bincount(which, pull, m))
 
 
 def test_a_loss_that_is_not_smooth_goes_by_planes():
