@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from smtl.estimators.dealing import deal_groups, deal_rows, group_numbers
 from smtl.estimators.targets import Targets
 
-__all__ = ["can_stay_together", "make_folds", "rare_tasks", "stratified_folds"]
+__all__ = ["can_stay_together", "make_folds", "order_of_content", "rare_tasks", "stratified_folds"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
         )
     # An order of content is the same however the rows are given, and so is a shuffle of it. Unshuffled, a fold of large
     # share would get the rows at one end: it wants most of them until it is down to what the others want.
-    order, unit = _order_of_content(X, targets, rng)
+    order, unit = order_of_content(X, targets, rng)
     weights = np.ones(len(order)) if targets.row_weight is None else targets.row_weight[order]
     mass: Float = np.bincount(unit, weights).astype(np.float64)
     first = np.flatnonzero(np.diff(unit, prepend=-1))
@@ -120,7 +120,7 @@ def can_stay_together(X: Any, targets: Targets, weights: Float, n_folds: int) ->
     [True, False]
     """
     # Which rows are equal does not depend on the direction.
-    order, unit = _order_of_content(X, targets, np.random.RandomState(0))
+    order, unit = order_of_content(X, targets, np.random.RandomState(0))
     return _fits(targets.part(order), unit, weights[order], np.full(n_folds, 1.0 / n_folds))
 
 
@@ -140,7 +140,7 @@ def _fits(targets: Targets, unit: Rows, weights: Float, shares: Float) -> bool:
     return True
 
 
-def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:
+def order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:
     """Return the rows along a random direction, those that coincide by their labels; and numbers, equal for equal rows.
 
     Rows that are the same in features and labels are as one row of larger weight.
