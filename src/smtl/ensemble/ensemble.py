@@ -247,7 +247,8 @@ class SMTLEnsemble(CallbackSupport, TasksClassifier):
             trained = [replace(one, held=one.held.weighed()) for one in trained]
             judge = Judge(self.scoring, cutting, trained[0].held)
             kept, interrupted = refit(trained, checked, targets)
-            self.partial_ = self.partial_ or interrupted
+            if interrupted:
+                self.partial_ = True
             held = self._put_together(kept, targets)
             cuts = judge.cuts(held)
             self.score_ = judge.score(held, cuts)
