@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from smtl.baselines.base import Baseline
 from smtl.estimators.targets import Kind, read_targets
+from smtl.estimators.weights import read_sample_weight, without_zeros
 
 __all__ = [
     "Labels",
@@ -22,6 +23,8 @@ __all__ = [
     "OneClassTolerant",
     "Real",
     "VotingClassifier",
+    "as_keyword",
+    "check_base_weights",
     "check_choice",
     "check_positive",
     "seeded",
@@ -63,6 +66,35 @@ def check_positive(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a positive integer, got {value!r} instead.")
 
 
+def as_keyword(weights: Any) -> dict[str, Any]:
+    """Return the keywords with which a base is told of weights.
+
+    Examples
+    --------
+    >>> as_keyword(None)
+    {}
+    """
+    return {} if weights is None else {"sample_weight": weights}
+
+
+def check_base_weights(base: Any) -> None:
+    """Raise where a base cannot be told what rows count.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> check_base_weights(KNeighborsClassifier())
+    Traceback (most recent call last):
+    ValueError: estimator must take sample_weight in its fit where rows have weights, got KNeighborsClassifier()
+    instead, which does not.
+    """
+    if base is not None and not has_fit_parameter(base, "sample_weight"):
+        raise ValueError(
+            f"estimator must take sample_weight in its fit where rows have weights, got {base!r} instead, which does "
+            "not."
+        )
+
+
 def _offers(method: str) -> Any:
     """Return the condition under which a `MultiLabelClassifier` has a method, for `available_if`."""
 
@@ -78,9 +110,9 @@ def _offers(method: str) -> Any:
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
     """The frame of a multi-label method: a subclass learns a 0/1 matrix, and this turns any targets into one.
 
-    A subclass has ``_fit_labels(X, Y)`` and ``_answers(X)``, and ``_probabilities(X)`` or ``_decisions(X)`` or both,
-    with one column a label; ``_lacks`` says why it does not have one of the two. A vector of two classes is one label;
-    one of several classes is one label a class, and the answer is the class of the highest score.
+    A subclass has ``_fit_labels(X, Y, weights)`` and ``_answers(X)``, and ``_probabilities(X)`` or ``_decisions(X)``
+    or both, with one column a label; ``_lacks`` says why it does not have one of the two. A vector of two classes is
+    one label; one of several classes is one label a class, and the answer is the class of the highest score.
 
     Attributes
     ----------
@@ -96,7 +128,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
     n_features_in_: int
     _kind: Kind
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         raise NotImplementedError
 
     def _answers(self, X: Any) -> Labels:
@@ -132,7 +164,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
         tags.input_tags.allow_nan = base is not None and get_tags(base).input_tags.allow_nan
         return tags
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -141,6 +173,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
             Features.
         y : array-like of shape (n_samples, n_labels) or (n_samples,)
             A matrix of 0 and 1; or classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: a weight of k is k equal rows, one of 0 is no row. A base must take it in its ``fit``.
 
         Returns
         -------
@@ -157,15 +191,19 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
                 f"y must have no missing labels: {type(self).__name__} cannot learn from them, got NaN in row {row}, "
                 f"column {column}. SMTLClassifier can."
             )
+        weights = read_sample_weight(sample_weight, X)
+        if weights is not None:
+            check_base_weights(self._base())
+        X, targets, weights = without_zeros(X, targets, weights)
         self._kind, self.classes_ = targets.kind, targets.classes
-        self._fit_labels(X, (targets.Y > 0).astype(np.int64))
+        self._fit_labels(X, (targets.Y > 0).astype(np.int64), weights)
         return self
 
-    def _fit_part(self, X: Any, Y: Labels) -> Any:
+    def _fit_part(self, X: Any, Y: Labels, weights: Real | None = None) -> Any:
         """Fit as a part of another method: X is checked already, and Y is a matrix even if it has one column."""
         self._kind, self.classes_ = "multilabel", np.arange(Y.shape[1])
         self.n_features_in_ = X.shape[1]
-        self._fit_labels(X, Y)
+        self._fit_labels(X, Y, weights)
         return self
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
@@ -297,12 +335,12 @@ class OneClassTolerant(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Labels) -> OneClassTolerant:
+    def fit(self, X: Any, y: Labels, sample_weight: Any = None) -> OneClassTolerant:
         """Fit the base, or remember the constant."""
         self.classes_ = np.arange(2)
         self.constant_ = int(y[0]) if (y == y[0]).all() else None
         if self.constant_ is None:
-            self.estimator_ = clone(self.estimator).fit(X, y)
+            self.estimator_ = clone(self.estimator).fit(X, y, **as_keyword(sample_weight))
         return self
 
     def predict(self, X: Any) -> Labels:

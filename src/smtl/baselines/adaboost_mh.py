@@ -24,7 +24,8 @@ BLOCK = 2**22
 class AdaBoostMH(MultiLabelClassifier):
     r"""AdaBoost.MH: boosting for the Hamming loss, with decision stumps.
 
-    The weights :math:`D(i, l)` of all pairs of a row and a label, with :math:`y_{il}` in {-1, +1}, are equal at first.
+    The weights :math:`D(i, l)` of all pairs of a row and a label, with :math:`y_{il}` in {-1, +1}, are at first those
+    of the rows, equal if none are given.
     In each round the stump :math:`h` (one feature, one cut, a value for each label on either side) that makes
 
     .. math:: Z = \sum_{i,l} D(i, l) \exp(-y_{il}\, h(x_i, l))
@@ -106,11 +107,13 @@ class AdaBoostMH(MultiLabelClassifier):
     def _lacks(self, method: str) -> str:
         return "its scores are no probabilities; see decision_function" if method == "predict_proba" else ""
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         check_choice("algorithm", self.algorithm, ("real", "discrete"))
         check_positive("n_estimators", self.n_estimators)
         signs = 2.0 * Y - 1.0
-        D = np.full(Y.shape, 1.0 / Y.size)
+        each = np.ones(len(Y)) if weights is None else weights
+        smoothing = 1.0 / (each.sum() * Y.shape[1])
+        D = np.repeat(smoothing * each[:, None], Y.shape[1], axis=1)
         columns = X.astype(np.float64)  # so that a cut between two neighbouring numbers of float32 is one
         if sp.issparse(X):
             columns = columns.tocsc()
@@ -123,7 +126,7 @@ class AdaBoostMH(MultiLabelClassifier):
             for _ in range(self.n_estimators):
                 feature, cut = search(D, signs * D)
                 right = _column(columns, feature) > cut
-                h = _block_values(D, Y, right, real)
+                h = _block_values(D, Y, right, real, smoothing)
                 D *= np.exp(-signs * h[right.astype(np.intp)])
                 Z = float(D.sum())
                 if features and Z > 1.0 - NO_GAIN:
@@ -199,11 +202,10 @@ def _sorted_columns(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64
     return start, rows[order], values[order]
 
 
-def _block_values(D: Real, Y: Labels, right: npt.NDArray[np.bool_], real: bool) -> Real:
+def _block_values(D: Real, Y: Labels, right: npt.NDArray[np.bool_], real: bool, smoothing: float) -> Real:
     """Return what a split adds to each label, left and right: an array of shape (2, n_labels)."""
     yes = np.array([(D * Y)[~right].sum(axis=0), (D * Y)[right].sum(axis=0)])
     no = np.array([(D * (1 - Y))[~right].sum(axis=0), (D * (1 - Y))[right].sum(axis=0)])
-    smoothing = 1.0 / D.size
     if real:
         return np.asarray(0.5 * np.log((yes + smoothing) / (no + smoothing)))
     edge = np.abs(yes - no).sum()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 
-from smtl.baselines._multilabel import Labels, MultiLabelClassifier, OneClassTolerant, Real, seeded
+from smtl.baselines._multilabel import Labels, MultiLabelClassifier, OneClassTolerant, Real, as_keyword, seeded
 
 __all__ = ["BinaryRelevance", "as_multilabel"]
 
@@ -15,7 +16,7 @@ __all__ = ["BinaryRelevance", "as_multilabel"]
 class BinaryRelevance(MultiLabelClassifier):
     """One classifier a label, each trained without a look at the others.
 
-    `sklearn.multioutput.MultiOutputClassifier` for 0/1 labels, which in addition can do with labels that have one class
+    What `sklearn.multioutput.MultiOutputClassifier` does for 0/1 labels. In addition it can do with labels of one class
     only (their answer is that class), returns probabilities and scores as one matrix, and takes classes too.
 
     Parameters
@@ -69,9 +70,10 @@ class BinaryRelevance(MultiLabelClassifier):
     def _lacks(self, method: str) -> str:
         return self._base_lacks(method)
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         base = OneClassTolerant(seeded(self._base(), self._rng()))
-        self.estimators_: list[Any] = MultiOutputClassifier(base, n_jobs=self.n_jobs).fit(X, Y).estimators_
+        jobs = (delayed(_fit_label)(clone(base), X, y, weights) for y in Y.T)
+        self.estimators_: list[Any] = Parallel(n_jobs=self.n_jobs)(jobs)
 
     def _answers(self, X: Any) -> Labels:
         return np.column_stack([model.predict(X) for model in self.estimators_]).astype(np.int64)
@@ -81,6 +83,10 @@ class BinaryRelevance(MultiLabelClassifier):
 
     def _decisions(self, X: Any) -> Real:
         return np.column_stack([model.decision_function(X) for model in self.estimators_])
+
+
+def _fit_label(model: Any, X: Any, y: Labels, weights: Real | None) -> Any:
+    return model.fit(X, y, **as_keyword(weights))
 
 
 def as_multilabel(estimator: Any, rng: np.random.RandomState) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.multioutput import ClassifierChain
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -17,6 +18,8 @@ from smtl.baselines._multilabel import (
     check_positive,
     seeded,
 )
+from smtl.estimators.folds import order_of_content
+from smtl.estimators.targets import Targets
 
 __all__ = ["EnsembleOfClassifierChains"]
 
@@ -104,18 +107,18 @@ class EnsembleOfClassifierChains(VotingClassifier):
         tags.input_tags.allow_nan = False  # ClassifierChain does not take it
         return tags
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         self._check_threshold()
         check_positive("n_estimators", self.n_estimators)
-        n, m = Y.shape
+        m = Y.shape[1]
         rng = self._rng()
         parts = []
         for _ in range(self.n_estimators):
-            rows = rng.randint(n, size=n) if self.bootstrap else None
+            rows = _drawn(X, Y, weights, rng) if self.bootstrap else None
             chain = ClassifierChain(OneClassTolerant(seeded(self._base(), rng)), order=self._draw_order(m, rng))
             parts.append((chain, rows))
         self.estimators_: list[Any] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_chain)(chain, X, Y, rows) for chain, rows in parts
+            delayed(_fit_chain)(chain, X, Y, rows, weights) for chain, rows in parts
         )
 
     def _draw_order(self, m: int, rng: np.random.RandomState) -> list[int] | None:
@@ -133,5 +136,24 @@ class EnsembleOfClassifierChains(VotingClassifier):
         return np.asarray(sum(getattr(chain, method)(X) for chain in self.estimators_) / len(self.estimators_))
 
 
-def _fit_chain(chain: ClassifierChain, X: Any, Y: Labels, rows: Labels | None) -> ClassifierChain:
-    return chain.fit(X, Y) if rows is None else chain.fit(X[rows], Y[rows])
+def _drawn(X: Any, Y: Labels, weights: Real | None, rng: np.random.RandomState) -> Labels:
+    """Return rows drawn with replacement, as many as there are or as they weigh.
+
+    A row of weight k is drawn as k equal rows are, in whatever order rows are given.
+    """
+    each = np.ones(len(Y)) if weights is None else weights
+    targets = Targets("multilabel", np.arange(Y.shape[1]), np.arange(Y.shape[1]), (2 * Y - 1).astype(np.int8))
+    order, _ = order_of_content(X, targets, rng)
+    mass = np.cumsum(each[order])
+    drawn = rng.random_sample(max(round(mass[-1]), 1)) * mass[-1]
+    return np.asarray(order[np.minimum(np.searchsorted(mass, drawn, side="right"), len(order) - 1)])
+
+
+def _fit_chain(chain: ClassifierChain, X: Any, Y: Labels, rows: Labels | None, weights: Real | None) -> ClassifierChain:
+    if rows is not None:
+        return chain.fit(X[rows], Y[rows])
+    if weights is None:
+        return chain.fit(X, Y)
+    with config_context(enable_metadata_routing=True):  # the only way to tell a chain of weights
+        chain.set_params(estimator=chain.get_params(deep=False)["estimator"].set_fit_request(sample_weight=True))
+        return chain.fit(X, Y, sample_weight=weights)

@@ -102,18 +102,18 @@ class HOMER(MultiLabelClassifier):
             return "predict_proba has products of probabilities"
         return self._base_lacks(method)
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         check_choice("clustering", self.clustering, ("balanced", "random"))
         check_positive("n_clusters", self.n_clusters)
         rng = self._rng()
-        self._nodes: list[_Node] = self._grow(Y, rng)
+        self._nodes: list[_Node] = self._grow(Y if weights is None else np.sqrt(weights)[:, None] * Y, rng)
         self.label_tree_ = _as_tuples(self._nodes, 0)
         learners = [as_multilabel(self._base(), rng) for _ in self._nodes]
         self.estimators_: list[Any] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_node)(learner, X, Y, self._nodes, i) for i, learner in enumerate(learners)
+            delayed(_fit_node)(learner, (X, Y, weights), self._nodes, i) for i, learner in enumerate(learners)
         )
 
-    def _grow(self, Y: Labels, rng: np.random.RandomState) -> list[_Node]:
+    def _grow(self, Y: Any, rng: np.random.RandomState) -> list[_Node]:
         """Return the inner nodes of the tree, parents before children."""
         nodes = [_Node(np.arange(Y.shape[1]))]
         for node in nodes:  # grows meanwhile
@@ -124,7 +124,7 @@ class HOMER(MultiLabelClassifier):
                     nodes.append(_Node(labels))
         return nodes
 
-    def _split(self, Y: Labels, labels: Labels, rng: np.random.RandomState) -> list[Labels]:
+    def _split(self, Y: Any, labels: Labels, rng: np.random.RandomState) -> list[Labels]:
         if len(labels) <= self.n_clusters or self.n_clusters == 1:
             return [labels[i : i + 1] for i in range(len(labels))]
         if self.clustering == "random":
@@ -177,13 +177,14 @@ def _as_tuples(nodes: list[_Node], i: int) -> tuple[Any, ...]:
     return tuple(int(part[0]) if child is None else _as_tuples(nodes, child) for part, child in parts)
 
 
-def _fit_node(learner: Any, X: Any, Y: Labels, nodes: list[_Node], i: int) -> Any:
+def _fit_node(learner: Any, data: tuple[Any, Labels, Real | None], nodes: list[_Node], i: int) -> Any:
     """Fit the learner of a node to the rows that have one of its labels; None if there are none. The root has all."""
+    X, Y, weights = data
     meta = np.column_stack([Y[:, part].any(axis=1) for part in nodes[i].parts]).astype(np.int64)
     if i == 0:
-        return learner._fit_part(X, meta)
+        return learner._fit_part(X, meta, weights)
     rows = np.flatnonzero(meta.any(axis=1))
-    return learner._fit_part(X[rows], meta[rows]) if len(rows) else None
+    return learner._fit_part(X[rows], meta[rows], None if weights is None else weights[rows]) if len(rows) else None
 
 
 def balanced_kmeans(points: Any, k: int, rng: np.random.RandomState) -> Labels:

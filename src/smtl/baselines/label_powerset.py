@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from smtl.baselines._multilabel import Labels, MultiLabelClassifier, Real, seeded
+from smtl.baselines._multilabel import Labels, MultiLabelClassifier, Real, as_keyword, seeded
 
 __all__ = ["LabelPowerset"]
 
@@ -76,7 +76,7 @@ class LabelPowerset(MultiLabelClassifier):
             return "scores of sets of labels are none of labels; predict_proba has their probabilities"
         return self._base_lacks(method)
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         self.label_sets_, codes = np.unique(Y, axis=0, return_inverse=True)
         self.estimator_ = None
         if len(self.label_sets_) > 1:
@@ -86,7 +86,7 @@ class LabelPowerset(MultiLabelClassifier):
             with warnings.catch_warnings():
                 # Nearly every row may well have a set of its own.
                 warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
-                self.estimator_ = base.fit(X, codes.ravel())
+                self.estimator_ = base.fit(X, codes.ravel(), **as_keyword(weights))
 
     def _answers(self, X: Any) -> Labels:
         if self.estimator_ is None:

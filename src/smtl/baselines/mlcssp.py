@@ -10,6 +10,7 @@ import numpy as np
 from smtl.baselines._multilabel import Labels, MultiLabelClassifier, Real
 from smtl.baselines.binary_relevance import as_multilabel
 from smtl.estimators.thresholds import best_cut
+from smtl.estimators.weights import in_copies
 from smtl.metrics import F1
 
 __all__ = ["MLCSSP", "leverage_scores"]
@@ -99,26 +100,29 @@ class MLCSSP(MultiLabelClassifier):
     def _lacks(self, method: str) -> str:
         return "reconstructed labels are no probabilities; see decision_function" if method == "predict_proba" else ""
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         if self.threshold != "auto" and not isinstance(self.threshold, numbers.Real):
             raise ValueError(f"threshold must be 'auto' or a number, got {self.threshold!r} instead.")
         rng = self._rng()
+        # Sums of squares over rows count what these weigh.
+        roots = 1 if weights is None else np.sqrt(weights)[:, None]
         varied = np.flatnonzero(Y.min(axis=0) < Y.max(axis=0))
         k = min(self._how_many(Y.shape[1]), len(varied))
         self.labels_: Labels = varied[:0]
         if k:
-            leverages = leverage_scores(Y[:, varied], k)
+            leverages = leverage_scores(roots * Y[:, varied], k)
             self.labels_ = varied[np.sort(rng.choice(len(varied), k, replace=False, p=leverages / leverages.sum()))]
         C = Y[:, self.labels_]
         self.reconstruction_: Real = np.zeros((k, Y.shape[1]))
-        solved = np.linalg.lstsq(C.astype(np.float64), Y[:, varied].astype(np.float64), rcond=None)
+        solved = np.linalg.lstsq((roots * C).astype(np.float64), (roots * Y[:, varied]).astype(np.float64), rcond=None)
         self.reconstruction_[:, varied] = solved[0]
         self.reconstruction_[np.abs(self.reconstruction_) < 1e-12] = 0.0  # rounding, which a cut at 0 would see
-        self.thresholds_ = self._cuts(Y, C @ self.reconstruction_, varied)
+        copies = np.arange(len(Y)) if weights is None else in_copies(weights)
+        self.thresholds_ = self._cuts(Y[copies], (C @ self.reconstruction_)[copies], varied)
         learner = as_multilabel(self._base(), rng)
         if learner.n_jobs is None:
             learner.set_params(n_jobs=self.n_jobs)
-        self.estimator_ = learner._fit_part(X, C) if k else None
+        self.estimator_ = learner._fit_part(X, C, weights) if k else None
 
     def _cuts(self, Y: Labels, reconstructed: Real, varied: Labels) -> Real:
         """Return the cut of each label; that of a constant one is on the right side of zero."""

@@ -2,6 +2,8 @@ r"""MTLClassifier: multi-task learning with the hinge loss."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from smtl.baselines.base import Baseline
@@ -29,6 +31,8 @@ class MTLClassifier(SMTLClassifier, Baseline):
         Weight of the loss. ``"auto"`` is 20 times the data's critical value.
     ridge, fit_intercept, threshold, threshold_metric, solver, tol, max_iter, warm_start, n_jobs, random_state, verbose
         As in `smtl.SMTLClassifier`, with the same defaults. The cut is zero unless another one is asked for.
+    class_weight, task_weight
+        What labels of each class, and each task's loss, count; as in `smtl.SMTLClassifier`.
 
     Attributes
     ----------
@@ -72,6 +76,8 @@ class MTLClassifier(SMTLClassifier, Baseline):
         tol: float = 1e-3,
         max_iter: int = 5000,
         warm_start: bool = False,
+        class_weight: Any = None,
+        task_weight: Any = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -88,6 +94,8 @@ class MTLClassifier(SMTLClassifier, Baseline):
             tol=tol,
             max_iter=max_iter,
             warm_start=warm_start,
+            class_weight=class_weight,
+            task_weight=task_weight,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

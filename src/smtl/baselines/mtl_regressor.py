@@ -20,6 +20,7 @@ from smtl.estimators.base import LinearTasksClassifier
 from smtl.estimators.held_out import own_scores
 from smtl.estimators.targets import read_targets, task_numbers, tasks_in_words
 from smtl.estimators.threads import threads
+from smtl.estimators.weights import read_sample_weight, whole_copies
 from smtl.metrics import Error, Metric
 from smtl.penalties import Norm, Penalty, get_penalty
 from smtl.solvers import check_stopping
@@ -183,7 +184,7 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss, Baseline):
     coef_: npt.NDArray[Any]
     intercept_: Any
 
-    def fit(self, X: Any, y: Any, tasks: Any = None) -> MTLRegressor:
+    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> MTLRegressor:
         """Fit the model.
 
         Parameters
@@ -194,6 +195,8 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss, Baseline):
             Targets. NaN: not known.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y is then a vector.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: whole numbers, since rows are repeated. One of 0 is no row.
 
         Returns
         -------
@@ -206,6 +209,9 @@ class MTLRegressor(MultiOutputMixin, RegressorMixin, SquaredLoss, Baseline):
         columns = getattr(y, "columns", None)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64)
         Y = _read(y, X)
+        rows = _repeated(sample_weight, X)
+        if rows is not None:
+            X, Y, tasks = X[rows], Y[rows], None if tasks is None else np.asarray(tasks)[rows]
         task = None
         if tasks is not None:
             if Y.ndim != 1:
@@ -295,6 +301,20 @@ def _read(y: Any, X: Any) -> Float:
     return Y
 
 
+def _repeated(sample_weight: Any, X: Any) -> npt.NDArray[np.int64] | None:
+    """Return rows in as many copies as they weigh; None without weights."""
+    weights = read_sample_weight(sample_weight, X)
+    if weights is None:
+        return None
+    rows = whole_copies(weights)
+    if rows is None:
+        raise ValueError(
+            "sample_weight must be whole numbers, and at most a few on average, where rows are repeated, got "
+            f"{float(weights[np.argmax(np.where(weights % 1.0, np.inf, weights))])!r} instead."
+        )
+    return rows
+
+
 def _of_tasks(
     X: Any, Y: Float, task: npt.NDArray[np.int64] | None, chosen: npt.NDArray[np.bool_]
 ) -> tuple[Any, Float, npt.NDArray[np.int64] | None]:
@@ -351,7 +371,7 @@ class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier, Baseline):
     def _metric(self) -> Metric:
         return Error()
 
-    def fit(self, X: Any, y: Any, tasks: Any = None) -> MTLRegressorClassifier:
+    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> MTLRegressorClassifier:
         """Fit the model.
 
         Parameters
@@ -362,6 +382,8 @@ class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier, Baseline):
             Classes, or a matrix of 0 and 1 with a column a task. NaN: not labelled.
         tasks : array-like of shape (n_samples,), optional
             The task of each row, where each task has its own rows; y then has two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: whole numbers, since rows are repeated. One of 0 is no row.
 
         Returns
         -------
@@ -373,6 +395,9 @@ class MTLRegressorClassifier(SquaredLoss, LinearTasksClassifier, Baseline):
             raise ValueError("This MTLRegressorClassifier estimator requires y to be passed, but the target y is None.")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64)
         targets = read_targets(X, y, tasks)
+        repeated = _repeated(sample_weight, X)
+        if repeated is not None:
+            X, targets = X[repeated], targets.part(repeated)
         m = len(targets.names)
         learnt = np.zeros(m, dtype=bool)
         learnt[targets.learnable()] = True

@@ -100,11 +100,11 @@ class RAkEL(VotingClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit_labels(self, X: Any, Y: Labels) -> None:
+    def _fit_labels(self, X: Any, Y: Labels, weights: Real | None) -> None:
         self._check_threshold()
         rng = self._rng()
         self.label_sets_ = self._draw_sets(Y.shape[1], rng)
-        self.label_frequencies_ = Y.mean(axis=0)
+        self.label_frequencies_ = np.average(Y, axis=0, weights=weights)
         left_out = np.setdiff1d(np.arange(Y.shape[1]), np.concatenate(self.label_sets_))
         if len(left_out):
             messages.warn(
@@ -113,7 +113,8 @@ class RAkEL(VotingClassifier):
             )
         members = [seeded(LabelPowerset(self._base()), rng) for _ in self.label_sets_]
         self.estimators_: list[LabelPowerset] = Parallel(n_jobs=self.n_jobs)(
-            delayed(member._fit_part)(X, Y[:, labels]) for member, labels in zip(members, self.label_sets_, strict=True)
+            delayed(member._fit_part)(X, Y[:, labels], weights)
+            for member, labels in zip(members, self.label_sets_, strict=True)
         )
 
     def _draw_sets(self, m: int, rng: np.random.RandomState) -> list[tuple[int, ...]]:

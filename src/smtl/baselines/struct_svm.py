@@ -2,6 +2,8 @@ r"""StructSVM: a structural support vector machine for each task by itself."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from smtl.baselines.base import Baseline
@@ -33,6 +35,8 @@ class StructSVM(SMTLClassifier, Baseline):
         The relative duality gap at which to stop; with ``"cutting-plane"``, that of each task.
     fit_intercept, threshold, threshold_metric, max_iter, warm_start, n_jobs, random_state, verbose
         As in `smtl.SMTLClassifier`, with the same defaults.
+    class_weight, task_weight
+        What labels of each class, and each task's loss, count; as in `smtl.SMTLClassifier`.
 
     Attributes
     ----------
@@ -82,6 +86,8 @@ class StructSVM(SMTLClassifier, Baseline):
         tol: float = 1e-3,
         max_iter: int = 5000,
         warm_start: bool = False,
+        class_weight: Any = None,
+        task_weight: Any = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -97,6 +103,8 @@ class StructSVM(SMTLClassifier, Baseline):
             tol=tol,
             max_iter=max_iter,
             warm_start=warm_start,
+            class_weight=class_weight,
+            task_weight=task_weight,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

@@ -66,6 +66,8 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         Tolerance of ``LogisticRegression``.
     max_iter : int, default=1000
         The most iterations of ``LogisticRegression``. It warns if they do not suffice for a final model.
+    class_weight : "balanced", dict, list of dict or None, default=None
+        What the labels of each class count; see `smtl.SMTLClassifierCV`.
     n_jobs : int, default=None
         Models to fit at the same time; -1 for all cores.
     random_state : int, RandomState instance or None, default=None
@@ -137,6 +139,7 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         solver: str = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 1000,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -149,6 +152,7 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -198,7 +202,7 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         targets = read_targets(X, y, tasks)
         self.classes_, self.task_names_, self._kind = targets.classes, targets.names, targets.kind
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        weighing = read_sample_weight(sample_weight, X), None, None
+        weighing = read_sample_weight(sample_weight, X), self.class_weight, None
         X, y, targets, splits, _ = weighed_splits(self.cv, (X, y, targets), groups, weighing, rng)
         folds = [Fold(train, test, targets.part(train).learnable(), None) for train, test in splits]
         learnt = targets.learnable()
@@ -260,8 +264,8 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
             "tol": self.tol,
             "max_iter": self.max_iter,
         }
-        weights = targets.row_weight
-        jobs = (delayed(_path)(X, targets.column(i), weights, Cs, options, warn=rows is None) for i in chosen)
+        each = targets.weights
+        jobs = (delayed(_path)(X, targets.column(i), _of_task(each, i), Cs, options, warn=rows is None) for i in chosen)
         models: list[Model] = Parallel(n_jobs=self.n_jobs)(jobs)
         return models
 
@@ -288,6 +292,11 @@ class ThresholdedLogistic(LinearTasksClassifier, Baseline):
         scorer = self._scorer(self._kind)
         columns = self._columns(X, y, tasks, answers=scorer.metric.judges_answers)
         return scorer(columns, self._weights_of(columns, read_sample_weight(sample_weight, X), tasks))
+
+
+def _of_task(weights: Float | None, i: int) -> Float | None:
+    """Return what the labels of a task count."""
+    return weights if weights is None or weights.ndim == 1 else weights[:, i]
 
 
 def _path(

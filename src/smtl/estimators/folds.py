@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from smtl.estimators.dealing import deal_groups, deal_rows, group_numbers
 from smtl.estimators.targets import Targets
 
-__all__ = ["can_stay_together", "make_folds", "rare_tasks", "stratified_folds"]
+__all__ = ["can_stay_together", "make_folds", "order_of_content", "rare_tasks", "stratified_folds"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -80,7 +80,7 @@ def stratified_folds(X: Any, targets: Targets, proportions: npt.ArrayLike, rng: 
         )
     # An order of content is the same however the rows are given, and so is a shuffle of it. Unshuffled, a fold of large
     # share would get the rows at one end: it wants most of them until it is down to what the others want.
-    order, unit = _order_of_content(X, targets, rng)
+    order, unit = order_of_content(X, targets, rng)
     weights = np.ones(len(order)) if targets.row_weight is None else targets.row_weight[order]
     mass: Float = np.bincount(unit, weights).astype(np.float64)
     first = np.flatnonzero(np.diff(unit, prepend=-1))
@@ -124,12 +124,12 @@ def can_stay_together(X: Any, targets: Targets, weights: Float, n_folds: int) ->
     [True, False]
     """
     # Which rows are equal does not depend on the direction.
-    order, unit = _order_of_content(X, targets, np.random.RandomState(0))
+    order, unit = order_of_content(X, targets, np.random.RandomState(0))
     return _stay_together(X, targets, (order, unit), weights[order], np.full(n_folds, 1.0 / n_folds))
 
 
 def _stay_together(X: Any, targets: Targets, content: tuple[Rows, Rows], weights: Float, shares: Float) -> bool:
-    """Return whether equal rows, and rows of large weight, are dealt as one; ``content``: see `_order_of_content`."""
+    """Return whether equal rows, and rows of large weight, are dealt as one; ``content``: see `order_of_content`."""
     order, unit = content
     mass = np.bincount(unit, weights)
     if mass.max() <= 1.0:
@@ -159,7 +159,7 @@ def _are_expected(X: Any, rows: Rows) -> bool:
     return bool(2 * n_values.max() <= n_contents or len(some) > DIFFERING * n_contents)
 
 
-def _order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:
+def order_of_content(X: Any, targets: Targets, rng: np.random.RandomState) -> tuple[Rows, Rows]:
     """Return the rows along a random direction, those that coincide by their labels; and numbers, equal for equal rows.
 
     Rows that are the same in features and labels are as one row of larger weight.

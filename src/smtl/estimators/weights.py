@@ -34,7 +34,7 @@ COPIES, LEAST_COPIES = 4, 20_000
 
 
 def read_sample_weight(sample_weight: Any, X: Any) -> Float | None:
-    """Return the weights of rows, checked; None where all count the same.
+    """Return the weights of rows, checked; None where each is one row.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def read_sample_weight(sample_weight: Any, X: Any) -> Float | None:
             f"sample_weight must be non-negative with a positive sum, got {float(weights[worst])!r} in row {worst} "
             "instead."
         )
-    return weights
+    return None if np.all(weights == 1.0) else weights
 
 
 def without_zeros(X: Any, targets: Targets, weights: Float | None) -> tuple[Any, Targets, Float | None]:

@@ -11,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -40,6 +41,8 @@ METHODS = [
     AdaBoostMH(20, algorithm="discrete"),
     MLCSSP(),
 ]
+# Its dual solver goes about the rows at random, and is not exact enough for the equivalence of weights and repetition.
+EXACT_SVC = LinearSVC(dual=False, tol=1e-10, max_iter=10_000)
 WITH_BASE = [method for method in METHODS if "estimator" in method.get_params()]
 every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 every_method_with_base = pytest.mark.parametrize("method", WITH_BASE, ids=repr)
@@ -61,7 +64,7 @@ def scores(model, X):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([*METHODS, BinaryRelevance(LinearSVC()), LabelPowerset(LinearSVC())])
+@parametrize_with_checks([*METHODS, BinaryRelevance(EXACT_SVC), LabelPowerset(EXACT_SVC)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -224,3 +227,27 @@ def test_one_class(answer):
     assert model.predict_proba(np.eye(3))[:, 1].tolist() == [answer] * 3
     assert (model.decision_function(np.eye(3)) > 0).tolist() == [answer == 1] * 3
     assert not hasattr(OneClassTolerant(LinearSVC()), "predict_proba")
+
+
+def test_a_base_that_takes_no_weights_is_named(data):
+    X, Y = data
+    for method in (BinaryRelevance(KNeighborsClassifier()), HOMER(KNeighborsClassifier())):
+        with pytest.raises(ValueError, match="estimator must take sample_weight in its fit where rows have weights"):
+            method.fit(X, Y, sample_weight=np.arange(len(X)))
+
+
+@pytest.mark.filterwarnings("ignore")
+@every_method
+def test_weights_are_repetition(method, data, seed):
+    """Of several labels a row, to the tolerance of the base."""
+    X, Y = data
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, len(X))
+    weights[:40] = 1
+    rows = rng.permutation(np.repeat(np.arange(len(X)), weights))
+    if "estimator" in method.get_params():
+        method = clone(method).set_params(estimator=LogisticRegression(tol=1e-10, max_iter=5000))
+    method = clone(method).set_params(random_state=seed)
+    weighted = clone(method).fit(X, Y, sample_weight=weights)
+    repeated = clone(method).fit(X[rows], Y[rows])
+    np.testing.assert_allclose(scores(weighted, X), scores(repeated, X), atol=1e-4)

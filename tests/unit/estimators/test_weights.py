@@ -1,5 +1,7 @@
 """Weights of rows, classes and tasks in the estimators: a weight of k is k equal rows."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +14,7 @@ from sklearn.utils.estimator_checks import (
     check_sample_weights_shape,
 )
 
-from smtl import SMTLClassifier, SMTLClassifierCV
+from smtl import SMTLClassifier, SMTLClassifierCV, SMTLEnsemble
 from smtl.estimators.weights import in_copies
 from tests.seeds import new_rng
 
@@ -22,6 +24,8 @@ CHECKS = [
     check_sample_weights_not_overwritten,
     check_sample_weights_shape,
 ]
+
+EXACT = ["ap", "ndcg", "pauc", "precision@k", "f1", "jaccard", "gmean"]
 
 
 def draw(rng, n=40, m=3):
@@ -37,6 +41,16 @@ def draw(rng, n=40, m=3):
     [
         *[(SMTLClassifier(), check) for check in [*CHECKS, check_class_weight_classifiers]],
         *[(SMTLClassifierCV(), check) for check in CHECKS],
+        *itertools.product(
+            [
+                # Folds, cuts and boosted trees, and metrics with a tight gap and one optimum.
+                SMTLClassifier("auc"),
+                SMTLClassifierCV("auc", "ridge", tol=1e-9),
+                SMTLEnsemble(preset="best"),
+                *(SMTLClassifier(name, "ridge", C=1.0, threshold=0.0, tol=1e-12) for name in EXACT),
+            ],
+            CHECKS[:2],
+        ),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
@@ -117,6 +131,21 @@ def test_task_weights_multiply_losses():
     weighted = SMTLClassifier("log", C=0.5, task_weight={0: 2.0}, **made).fit(X, Y)
     np.testing.assert_allclose(weighted.coef_[0], SMTLClassifier("log", C=1.0, **made).fit(X, Y).coef_[0], atol=1e-3)
     np.testing.assert_allclose(weighted.coef_[1], SMTLClassifier("log", C=0.5, **made).fit(X, Y).coef_[1], atol=1e-3)
+
+
+def test_heavy_rows_of_a_rare_class_are_dealt_in_copies():
+    """As the repeated rows are, so that no fold lacks the class."""
+    rng = new_rng()
+    X = rng.standard_normal((40, 3))
+    y = np.repeat([1, 0], [1, 39])
+    weights = np.where(y, 6, rng.integers(1, 3, 40))
+    rows = rng.permutation(np.repeat(np.arange(40), weights))
+    made = {"penalty": "ridge", "Cs": [0.1, 1.0], "cv": 3, "tol": 1e-8}
+    weighted = SMTLClassifierCV("log", **made).fit(X, y, sample_weight=weights)
+    repeated = SMTLClassifierCV("log", **made).fit(X[rows], y[rows])
+    assert np.isfinite(weighted.scores_).all()
+    np.testing.assert_allclose(weighted.scores_, repeated.scores_, atol=1e-6)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-4)
 
 
 def test_copies_are_in_proportion():

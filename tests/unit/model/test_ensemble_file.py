@@ -33,7 +33,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_are_the_same_to_the_last_bit(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("smtl.ensemble.ensemble.LEAST_WEIGHT", -1.0)  # all learners stay
+    monkeypatch.setattr("smtl.ensemble.trained.LEAST_WEIGHT", -1.0)  # all learners stay
     for name in ("forest", "coarse-forest"):
         monkeypatch.setitem(PRESETS["fast"], name, {"n_trees": 10})
     features, labels, *tasks = KINDS[kind]
