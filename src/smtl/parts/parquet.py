@@ -25,7 +25,8 @@ Source: TypeAlias = str | os.PathLike[str]
 
 BATCH_BYTES = 16 * 2**20  # of features, in a batch; measured with benchmarks/scale.py: 8 to 64 MiB are equally fast
 SPOOL_BYTES = 128 * 2**20  # of scores and the like that are kept in memory during a pass
-BUFFER_BYTES = 2**20  # of each column that are read ahead
+BUFFER_BYTES = 2**20  # of each column that are read ahead, at most; all columns together as much as a batch
+LEAST_BUFFER_BYTES = 2**13  # of each column, however many there are
 MOST_ROWS_A_BYTE = 2**16  # of a file; writers begin a page of some bytes after ten thousand rows or so
 OVERHEAD = 1e8  # of a pass, in multiplications: opening files, and reading them
 
@@ -131,6 +132,7 @@ class ParquetRows(Rows):
         self.features, self.dtype = self._roles(schema, ignore)
         self._state = [_state(file) for file in self.files]
         batch_rows = max(batch_bytes // (len(self.features) * np.dtype(self.dtype).itemsize), 1)
+        self._buffer_bytes = min(max(batch_bytes // len(self.features), LEAST_BUFFER_BYTES), BUFFER_BYTES)
         self.batches: list[_Batch] = []
         self._texts: list[list[str]] = []
         for f, file in enumerate(self.files):
@@ -249,7 +251,7 @@ class ParquetRows(Rows):
         with damaged(file):
             # Text as a dictionary: whether there is room for a copy in each row is asked before.
             source = pq.ParquetFile(
-                file, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=self._texts[batches[0].file]
+                file, buffer_size=self._buffer_bytes, pre_buffer=False, read_dictionary=self._texts[batches[0].file]
             )
             tables = source.iter_batches(
                 batch_size=batches[0].n_rows, row_groups=[batches[0].group], columns=columns, use_threads=False
@@ -337,10 +339,6 @@ class _PassOverBatches(Pass):
         self.begun = False
 
     def answer(self, todo: Round) -> Any:
-        sent = self._rounds(todo)
-        return sent if todo.joined is None else todo.joined(sent)
-
-    def _rounds(self, todo: Round) -> list[Any]:
         def first(raw: Raw) -> Any:
             state = scored(self.rows.part(raw), self.where)
             self.spool.keep(f"scores-{raw.number}", state[:4])
@@ -351,11 +349,10 @@ class _PassOverBatches(Pass):
 
         if not self.begun:
             self.begun = True
-            return self.rows._for_all(first)
-        if self.rows.n_threads == 1:
-            return [later(number) for number in range(self.rows.n_parts)]
+            return self.rows._for_all(first) if todo.joined is None else self.rows._sum_of_all(first, todo.joined)
         with ThreadPoolExecutor(self.rows.n_threads) as executor:
-            return list(executor.map(later, range(self.rows.n_parts)))
+            sent = executor.map(later, range(self.rows.n_parts))
+            return list(sent) if todo.joined is None else _sum(sent, todo.joined)
 
     def _state(self, number: int) -> Scored:
         return Scored(*self.spool.kept(f"scores-{number}"), *self.spool.kept(f"kept-{number}"))
