@@ -33,7 +33,7 @@ found = {
     "ensemble": f1_score(y_test, model.predict(X_test), average="macro"),
 }
 _, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
-bars = ax.barh(list(found), list(found.values()), color=["#999999", *["#56B4E9"] * (len(found) - 2), "#0072B2"])
+bars = ax.barh(list(found), list(found.values()), color=["0.6", *["#56B4E9"] * (len(found) - 2), "#0072B2"])
 ax.bar_label(bars, fmt="%.3f", padding=3)
 ax.set(xlim=(0.9, 1.0), xlabel="macro F1 (the axis begins at 0.9)")
 ax.spines[["top", "right"]].set_visible(False)

@@ -61,6 +61,15 @@ def test_what_is_imported_is_declared():
     assert imported - declared - sys.stdlib_module_names == set()
 
 
+def test_the_version_is_that_of_citation_and_changelog():
+    root = Path(__file__).parents[1]
+    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    cited = re.search(r"^version: (.*)$", (root / "CITATION.cff").read_text(), re.M)[1]
+    newest = re.search(r"^## \[(.*?)\]", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
+    assert newest == ("Unreleased" if "dev" in version else version)
+    assert cited == version or "dev" in version
+
+
 def test_import_is_light():
     code = "import sys, smtl; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     assert {"numba", "llvmlite", "matplotlib", "typer"} & set(python(code).split()) == set()

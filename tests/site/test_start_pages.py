@@ -117,5 +117,24 @@ def test_the_commands_of_a_page_work_as_printed(page, tmp_path):
         assert printed.strip(), command
 
 
+@needs_command
+def test_the_figures_of_the_demo_are_those_of_the_readme(tmp_path):
+    code, printed = smtl(tmp_path, "demo")
+    assert code == 0, printed
+    summary = re.search(r"Ahead on mean F1: .*?\((.*?)\)", " ".join(printed.split()))[1]
+    reached = {name: float(value) for name, value in (part.rsplit(" ", 1) for part in summary.split(", "))}
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    told = re.search(
+        r"mean F1 of ([\d.]+), against ([\d.]+) of logistic regression, ([\d.]+) of a random forest "
+        r"and ([\d.]+) of scikit-learn's gradient boosting",
+        text,
+    )
+    names = ["smtl", "logistic regression", "random forest", "gradient boosting"]
+    # Versions of scikit-learn differ in a few of the 719 answers.
+    assert [reached[name] for name in names] == pytest.approx([float(one) for one in told.groups()], abs=0.004)
+    for suffix in (".png", ".skops", ".csv", ".html"):
+        assert (tmp_path / f"smtl-demo{suffix}").stat().st_size > 1000
+
+
 def test_start_pages_have_commands():
     assert {"README.md", "docs/index.md", "docs/get_started.md", "docs/guide/text.md"} <= set(with_commands())
