@@ -127,7 +127,7 @@ def _dense(X: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
     if min(len(rest), X.shape[0]) <= DIRECTIONS:
         return X.toarray(), list(names)
     found = TruncatedSVD(DIRECTIONS, random_state=0).fit_transform(X[:, rest].tocsr())
-    told = [names[j] for j in kept] + [f"text {k + 1}" for k in range(DIRECTIONS)]
+    told = [names[int(j)] for j in kept] + [f"text {k + 1}" for k in range(DIRECTIONS)]
     return np.hstack([X[:, kept].toarray(), found]), told
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smtl.parts.part import Part, Where, tasks_of
-from smtl.solvers.curvature import Indices, Single
+from smtl.solvers.curvature import LEAST, Matrices, OwnMatrices
 
 if TYPE_CHECKING:
     from smtl.metrics import Metric
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["PartsCurvature"]
 
 Float: TypeAlias = npt.NDArray[np.float64]
+Single: TypeAlias = npt.NDArray[np.float32]
 
 MOST_BYTES = 16 * 2**20  # of the matrices of all tasks: each part sends so much, and eight parts at once are added
-
-FEW_FEATURES = 100  # up to here a matrix takes no longer than to find out whether it has changed
 
 
 class PartsCurvature:
@@ -46,51 +45,43 @@ class PartsCurvature:
     def __init__(self, problem: PartsProblem, means: Float, log: PassLog | None) -> None:
         self.problem, self._log = problem, log
         self.centre = means if problem.with_intercept else problem.scaling.mean
-        self.H: Single = np.zeros((0, 0, 0), dtype=np.float32)
         self.mean: Float = np.zeros(problem.shape)
-        self._at = np.zeros(problem.shape), np.zeros(problem.shape[0])
+        self._room: Float | None = None  # for the matrices of all tasks and their inverses
 
     def fits(self) -> bool:
         """Return whether the matrices of all tasks are small enough to be sent."""
         m, d = self.problem.shape
         return 4 * m * d**2 <= MOST_BYTES
 
-    def cost(self) -> float:  # noqa: D102
+    def costs(self) -> tuple[float, float]:  # noqa: D102
         labels = float(self.problem.n_pos.sum() + self.problem.n_neg.sum())
-        return 0.5 * labels * self.problem.shape[1] ** 2
+        # One look at the rows gives the matrices of all tasks, and reading them is what takes time.
+        return np.inf, 0.5 * labels * self.problem.shape[1] ** 2
 
-    def move(self, W: Float, intercept: Float, reuse: float) -> Indices:  # noqa: D102
+    def common(self, W: Float, intercept: Float, C: float) -> Matrices | None:  # noqa: D102
+        return None
+
+    def own(self, W: Float, intercept: Float, C: float) -> Matrices | None:  # noqa: D102
         memory: dict[str, Any] = {}
-        first = not len(self.H)
-        if first:
-            self.H = np.zeros((*self.mean.shape, self.mean.shape[1]), dtype=np.float32)
-        known = None if self._log is None else self._log.replayed(W, intercept.copy(), reuse, memory)
+        known = None if self._log is None else self._log.replayed(W, intercept.copy(), 0.0, memory)
         if known is None:
-            cheap = first or W.shape[1] <= FEW_FEATURES
-            asked = np.arange(len(W)) if cheap else self._changed(W, intercept, reuse)
-            memory = {"changed": asked, **self._computed(W, intercept, asked)}
+            memory = self._computed(W, intercept)
             if self._log is not None:
-                self._log.add_beside(W, intercept, reuse, memory)
-        changed: Indices = memory["changed"]
-        self.H[changed], self.mean[changed] = memory["H"], memory["mean"]
-        self._at[0][changed], self._at[1][changed] = W[changed], intercept[changed]
-        return changed
+                self._log.add_beside(W, intercept, 0.0, memory)
+        self.mean[:] = memory["mean"]
+        if self._room is None:
+            self._room = np.empty((2, *memory["H"].shape))
+        H, inverse = self._room
+        np.multiply(memory["H"], C, out=H)
+        largest = np.einsum("ijj->ij", H).max(initial=0.0)  # of a positive matrix it is on the diagonal
+        return OwnMatrices(H, inverse) if LEAST < largest < 1.0 / LEAST else None
 
-    def _changed(self, W: Float, intercept: Float, reuse: float) -> Indices:
-        """Return the tasks whose rows' derivatives have changed by more than a part."""
-        problem, every = self.problem, np.arange(len(W))
-        here, before = (problem.where(*at, every) for at in ((W, intercept), self._at))
-        difference, total = problem.rows.summed(_differences, here, before, problem.metric)
-        return np.flatnonzero(difference > reuse * total)
-
-    def _computed(self, W: Float, intercept: Float, changed: Indices) -> dict[str, npt.NDArray[Any]]:
-        """Return matrices and weighted means of some tasks."""
-        problem, d = self.problem, self.problem.shape[1]
-        if not len(changed):
-            return {"H": np.zeros((0, d, d), dtype=np.float32), "mean": np.zeros((0, d))}
-        where = problem.where(W[changed], intercept[changed], changed)
+    def _computed(self, W: Float, intercept: Float) -> dict[str, npt.NDArray[Any]]:
+        """Return matrices and weighted means of all tasks."""
+        problem = self.problem
+        where = problem.where(W, intercept, np.arange(len(W)))
         total, first, squares = problem.rows.summed(_squares, where, problem.metric, self.centre)
-        scaling, mean = problem.scaling, np.zeros((len(changed), d))
+        scaling, mean = problem.scaling, np.zeros(problem.shape)
         if problem.with_intercept:
             middle = first / np.maximum(total, 1e-300)[:, np.newaxis]
             aside = middle - self.centre
@@ -111,12 +102,6 @@ def _second(part: Part, where: Where, metric: Metric) -> tuple[Any, Float]:
 
 def _by_task(values: Float, ptr: npt.NDArray[np.int64]) -> Float:
     return np.array([values[a:b].sum() for a, b in pairwise(ptr)])
-
-
-def _differences(part: Part, here: Where, before: Where, metric: Metric) -> tuple[Float, Float]:
-    """Return by how much second derivatives differ between two places, and their sums at the first."""
-    (tasks, second), (_, other) = _second(part, here, metric), _second(part, before, metric)
-    return _by_task(np.abs(second - other), tasks.ptr), _by_task(second, tasks.ptr)
 
 
 def _squares(part: Part, where: Where, metric: Metric, centre: Float) -> tuple[Float, Float, Float | Single]:
