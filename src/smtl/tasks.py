@@ -140,7 +140,7 @@ class Tasks(ABC):
     def principal_axes(self) -> tuple[Float, Float, Float] | None:
         r"""Return the eigenvalues and eigenvectors of the rows' squares about their mean, where the rows are `shared`.
 
-        As `squares`, they are a guess for solvers. They are computed once. None where float32 cannot hold the squares.
+        A row of weight k counts k times. As `squares`, they are a guess for solvers. They are computed once. None where float32 cannot hold the squares.
 
         Returns
         -------
@@ -208,10 +208,12 @@ class SharedRows(Tasks):
 
     def principal_axes(self) -> tuple[Float, Float, Float] | None:  # noqa: D102
         if self._axes is None:
-            ones = np.ones(self.n_samples)
-            mean = _slopes(self.X, ones / self.n_samples)
+            counts = np.ones(self.n_samples)
+            if self.weights is not None:  # all tasks together
+                counts = self.weights.reshape(self.n_tasks, -1).mean(axis=0)
+            mean = _slopes(self.X, counts / counts.sum())
             with np.errstate(over="ignore", invalid="ignore"):
-                squares = _squares(self.X, ones, mean).astype(np.float64)
+                squares = _squares(self.X, counts, mean).astype(np.float64)
             if not np.isfinite(squares).all():
                 return None
             values, axes = eigh(squares, check_finite=False, driver="evd")

@@ -221,10 +221,11 @@ class RowCurvature:
         if found is None or not LEAST < found[0][-1] < 1.0 / LEAST:
             return None
         values, Q, mean = found
-        second = self._second(W, intercept)
+        tasks, second = self.tasks, self._second(W, intercept)
+        n = (len(tasks.y) if tasks.weights is None else tasks.weights.sum()) / tasks.n_tasks
         if self.with_intercept:
             self.mean[:] = mean
-        return CommonMatrices(values, Q, C * self._sums(second) / np.diff(self.tasks.ptr))
+        return CommonMatrices(values, Q, C * self._sums(second) / n)
 
     def own(self, W: Float, intercept: Float, C: float) -> Matrices | None:  # noqa: D102
         tasks, ptr = self.tasks, self.tasks.ptr

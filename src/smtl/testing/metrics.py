@@ -338,18 +338,14 @@ def _check_bound(watched: _Watched, plane: tuple[float, Float], y: Labels, rng: 
         )
 
 
-def _least(loss: Callable[[float], float], reach: float) -> float:
-    """Return the least value of a convex function on the line, by golden section."""
-    low, high = -reach, reach
-    while loss(low) < loss(0.5 * low):
-        low *= 2.0
-    while loss(high) < loss(0.5 * high):
-        high *= 2.0
+def _least(loss: Callable[[float], float], reach: float, n: int) -> float:
+    """Return the least value of a convex function on the line, a sum over n rows, by golden section."""
+    low, high = (_far_enough(loss, start, n) for start in (-reach, reach))
     ratio = 0.5 * (5.0**0.5 - 1.0)
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     at_a, at_b = loss(a), loss(b)
     least = min(at_a, at_b)
-    while high - low > 1e-12 * reach:
+    for _ in range(64):  # 0.618 ** 64 is 4e-14
         if at_a <= at_b:
             high, b, at_b = b, a, at_a
             a = high - ratio * (high - low)
@@ -360,6 +356,13 @@ def _least(loss: Callable[[float], float], reach: float) -> float:
             at_b = loss(b)
         least = min(least, at_a, at_b)
     return least
+
+
+def _far_enough(loss: Callable[[float], float], b: float, n: int) -> float:
+    """Return b, doubled for as long as a sum over n rows falls by more than the rounding of scores as large as b."""
+    while abs(b) < 1e12 and loss(b) < loss(0.5 * b) - _RTOL * n * abs(b):
+        b *= 2.0
+    return b
 
 
 def _check_intercept(watched: _Watched, tasks: list[Task], eps: float, rng: np.random.Generator) -> None:
@@ -377,7 +380,7 @@ def _check_intercept(watched: _Watched, tasks: list[Task], eps: float, rng: np.r
         at = {"s": s, "y": labels, "eps": eps, "guess": float(guess[i]), "shift": float(shift[i])}
         reach = 2.0 * float(np.abs(s).max()) + 1.0
         size = _size(s, plane) + len(s) * reach
-        least = _least(loss, reach)
+        least = _least(loss, reach, len(s))
         what = "with an intercept, value of planes must be at most eps above the least G(s + b) over b"
         watched.at_most(got, least + eps, size, what, **at)
         what = "with an intercept, value of planes must be at least the least G(s + b) over b"

@@ -78,7 +78,7 @@ def test_labels_are_drawn_by_leverage(data):
 
 
 class _Nothing(BinaryRelevance):
-    def _fit_labels(self, X, Y):
+    def _fit_labels(self, X, Y, weights):
         pass
 
 

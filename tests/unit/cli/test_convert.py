@@ -117,7 +117,7 @@ def test_labels_of_a_table(options, names, convert, tmp_path):
     ("arguments", "code", "message"),
     [
         (["none.csv", "out.csv"], 1, "'none.csv' must be a file or a named set, got neither; the sets are .*"),
-        (["small.csv", "out.csv"], 1, r"small.csv: label columns must be given, got none\. .* --labels .*"),
+        (["small.csv", "out.csv"], 1, r"small.csv: label columns must be given, got none; .* --labels .*"),
         (["digits", "out.xlsx"], 1, r"path must end with one of \.arff, \.csv, .* got 'out.xlsx' instead\."),
         (
             ["digits", "none/out.csv"],

@@ -27,7 +27,8 @@ resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 from smtl.dask import SMTLClassifier
 C = float(sys.argv[3])
 model = SMTLClassifier("log", "ridge", C=C, threshold=0.0, fit_intercept=False, tol=0.1).fit_parquet(folder, "y")
-peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+# Not ru_maxrss, which a process has from the one that started it.
+peak = next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps({"peak": peak, "gap": model.gap_, "objective": model.objective_, "bound": model.dual_bound_}))
 """
 
