@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from smtl.dask.waiting import results, sending
+from smtl.dask.waiting import results, sending, workers_of
 from smtl.metrics.spreading import Round, Scored, added
 from smtl.parts.part import Part, Sums, Where, answered, check_mark, marked, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
@@ -53,7 +53,7 @@ class ClusterRows(Rows):
         width = 4 if reading.dtype.__name__ == "float32" else 8
         n_bytes = max(self.n_bytes or 0.0, width * float(reading.n_entries))
         lazy = self.lazy(_prepared, self.raws, [(reading,)] * self.n_parts)
-        memory = sum(worker["memory_limit"] or float("inf") for worker in _workers(self.client).values())
+        memory = sum(worker["memory_limit"] or float("inf") for worker in workers_of(self.client))
         self.parts = self.compute(lazy) if n_bytes <= KEPT_SHARE * memory else lazy
         self.marks = [None] * self.n_parts  # what is asked first of each part tells its mark, too
 
@@ -89,7 +89,7 @@ class ClusterRows(Rows):
             return self.compute(self.lazy(function, handles, arguments))
         columns = list(zip(*arguments, strict=True)) if arguments and arguments[0] else []
         with sending(self.client):
-            return self.client.map(function, handles, *columns, pure=False, key=f"smtl-{function.__name__}")
+            return self.client.map(function, handles, *columns, pure=False, key=_kind(function))
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
         """Return the results of futures, in bounded time if the cluster is gone."""
@@ -109,7 +109,7 @@ class ClusterRows(Rows):
         while len(level) > 1:
             groups = [level[k : k + SUMMED_AT_ONCE] for k in range(0, len(level), SUMMED_AT_ONCE)]
             with sending(self.client):
-                level = self.client.map(add, groups, pure=False, key=f"smtl-{add.__name__}")
+                level = self.client.map(add, groups, pure=False, key=_kind(add))
         return self.results(level)[0]
 
 
@@ -119,17 +119,21 @@ class _PassOnCluster(Pass):
     def __init__(self, rows: ClusterRows, where: Where) -> None:
         self.rows, self.where = rows, rows.shared(where)
         self.states: list[Any] = []
+        # A task that has a part among its arguments stays with it: the scores are not sent to a worker that is idle.
+        kept = bool(rows.parts) and not hasattr(rows.parts[0], "dask")
+        self.beside = [(part,) for part in rows.parts] if kept else [()] * rows.n_parts
 
     def _round(self, todo: Round) -> list[Any]:
         """Return futures of what the parts send."""
         rows, common = self.rows, self.rows.shared(todo._replace(own=None))
         own = [None] * rows.n_parts if todo.own is None else list(todo.own)
         if self.states:
-            self.states = rows.apply(_later, self.states, [(common, mine) for mine in own])
+            arguments = [(common, mine, *part) for mine, part in zip(own, self.beside, strict=True)]
+            self.states = rows.apply(_later, self.states, arguments)
         else:
             arguments = [(mark, self.where, common, mine) for mark, mine in zip(rows.marks, own, strict=True)]
             self.states = rows.apply(_first, rows.parts, arguments)
-        return list(rows.apply(_sent, self.states, [()] * rows.n_parts))
+        return list(rows.apply(_sent, self.states, self.beside))
 
     def answer(self, todo: Round) -> Any:
         sent = self._round(todo)
@@ -169,11 +173,11 @@ def _first(part: Part, mark: int | None, where: Where, todo: Round, own: Any) ->
     return answered(scored(part, where), todo, own)
 
 
-def _later(state: tuple[Scored, Any], todo: Round, own: Any) -> tuple[Scored, Any]:
+def _later(state: tuple[Scored, Any], todo: Round, own: Any, part: Part | None = None) -> tuple[Scored, Any]:
     return answered(state[0], todo, own)
 
 
-def _sent(state: tuple[Scored, Any]) -> Any:
+def _sent(state: tuple[Scored, Any], part: Part | None = None) -> Any:
     return state[1]
 
 
@@ -183,5 +187,6 @@ def _last(part: Part, mark: int | None, where: Where, state: tuple[Scored, Any] 
     return slopes(part, where, after.kept, sent or ())
 
 
-def _workers(client: Any) -> dict[str, Any]:
-    return dict(client.scheduler_info(n_workers=-1)["workers"])
+def _kind(function: Callable[..., Any]) -> str:
+    """Return what the keys of a function's tasks begin with; letters only, so that Dask learns how long each takes."""
+    return "smtl-" + function.__name__.replace("_", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,9 +12,10 @@ from typing import Any
 
 from smtl.parts.errors import ClusterError
 
-__all__ = ["results", "sending"]
+__all__ = ["results", "sending", "workers_of"]
 
 LOOK_EVERY = 1.0  # seconds between looks at the cluster
+ANSWER_WITHIN = 10.0  # seconds that the scheduler may take to say which workers there are
 
 
 @contextmanager
@@ -40,8 +43,8 @@ def results(client: Any, futures: Sequence[Any], patience: float) -> list[Any]:
     """Return the results of futures, or raise ClusterError once they cannot come any more.
 
     Workers may leave and come: what they held is computed again. It is over where a task has killed several workers,
-    where futures have been cancelled (a restart, a scheduler that is gone), and where there has been no worker, or no
-    connection to the scheduler, for as long as patience lasts.
+    where futures have been cancelled (a restart, a scheduler that is gone), and where no worker could take a task, or
+    the scheduler did not answer, for as long as patience lasts.
 
     Parameters
     ----------
@@ -57,39 +60,17 @@ def results(client: Any, futures: Sequence[Any], patience: float) -> list[Any]:
     list
         The results, in the order of the futures.
     """
-    import asyncio
-    import concurrent.futures
+    from distributed import KilledWorker
 
-    from distributed import KilledWorker, wait
-    from distributed.comm.core import CommClosedError
-
-    gone = (asyncio.CancelledError, concurrent.futures.CancelledError, CommClosedError)
+    gone = _gone()
     futures = list(futures)
-    healthy = time.monotonic()
-    while any(not future.done() for future in futures):
-        try:
-            wait(futures, timeout=LOOK_EVERY, return_when="ALL_COMPLETED")
-        except TimeoutError:
-            pass
-        except gone as error:
-            raise ClusterError(_LOST) from error
-        _check_not_lost(futures)
-        if any(future.status == "error" for future in futures):
-            break  # what went wrong is told by the result
-        why_not = _trouble(client)
-        if not why_not:
-            healthy = time.monotonic()
-        elif time.monotonic() - healthy > patience:
-            raise ClusterError(
-                f"The fit cannot go on: for {patience:g} s there has been {why_not}. Start workers (or the cluster) "
-                "again and fit again; with a checkpoint, it goes on where it was."
-            )
-    _check_not_lost(futures)
+    # A worker may die with a result that was done, so that fetching it needs the same eye on the cluster as waiting.
+    with sending(client):
+        gathering = asyncio.run_coroutine_threadsafe(
+            client.gather(futures, asynchronous=True), client.loop.asyncio_loop
+        )
     try:
-        for future in futures:
-            if future.status == "error":
-                future.result()
-        return list(client.gather(futures))
+        return list(_result(client, gathering, futures, patience))
     except KilledWorker as error:
         raise ClusterError(
             f"A task was lost with every worker that tried it, {error.task}: its worker was killed, most often for "
@@ -98,18 +79,61 @@ def results(client: Any, futures: Sequence[Any], patience: float) -> list[Any]:
         ) from error
     except gone as error:
         raise ClusterError(_LOST) from error
+    finally:
+        gathering.cancel()
+
+
+def _result(client: Any, gathering: Any, futures: Sequence[Any], patience: float) -> Any:
+    """Return what is being fetched, or raise ClusterError once nothing can come."""
+    healthy = time.monotonic()
+    while True:
+        concurrent.futures.wait([gathering], timeout=LOOK_EVERY)
+        if gathering.done():
+            return gathering.result()
+        if any(future.cancelled() for future in futures):  # not those that are lost: they are computed again
+            raise ClusterError(_LOST)
+        why_not = _trouble(client)
+        if not why_not:
+            healthy = time.monotonic()
+        elif time.monotonic() - healthy > patience:
+            raise ClusterError(
+                f"The fit cannot go on: for {patience:g} s there has been {why_not}. Start workers (or the cluster) "
+                "again and fit again; with a checkpoint, it goes on where it was."
+            )
+
+
+def workers_of(client: Any) -> list[dict[str, Any]]:
+    """Return what the scheduler tells of each worker, or raise ClusterError if it does not answer.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+
+    Returns
+    -------
+    list of dict
+        As `distributed.Client.scheduler_info` has them.
+    """
+    try:
+        told = client.sync(client.scheduler.identity, callback_timeout=ANSWER_WITHIN)
+    except TimeoutError as error:
+        raise ClusterError(f"The scheduler must answer within {ANSWER_WITHIN:g} s, got nothing instead.") from error
+    return list(told["workers"].values())
 
 
 _LOST = (
     "The fit cannot go on: the client was closed or restarted, or the scheduler is gone, and with it all that was "
-    "under way. Fit again; with a checkpoint, it goes on where it was."
+    "under way; or data that were scattered are lost with their worker, and cannot be computed again. Fit again; with "
+    "a checkpoint, it goes on where it was."
 )
 
 
-def _check_not_lost(futures: Sequence[Any]) -> None:
-    """Raise ClusterError if a future has been cancelled."""
-    if any(future.status in ("cancelled", "lost") for future in futures):
-        raise ClusterError(_LOST)
+def _gone() -> tuple[type[BaseException], ...]:
+    """Return what is raised where futures are cancelled, or a connection is closed."""
+    from distributed.comm.core import CommClosedError
+
+    return asyncio.CancelledError, concurrent.futures.CancelledError, CommClosedError
 
 
 def _trouble(client: Any) -> str:
@@ -119,7 +143,11 @@ def _trouble(client: Any) -> str:
     if client.status != "running":
         return "no connection to the scheduler"
     try:
-        workers = client.scheduler_info(n_workers=-1)["workers"]
+        workers = workers_of(client)
     except Exception:  # whatever a scheduler that is going away leads to
         return "no answer from the scheduler"
-    return "" if workers else "no worker"
+    if not workers:
+        return "no worker"
+    if all(worker.get("status") == "paused" for worker in workers):
+        return "no worker that takes tasks: all have paused for want of memory"
+    return ""
