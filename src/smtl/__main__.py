@@ -15,7 +15,7 @@ def main() -> None:
         with of_extra("cli", "commands"):
             from smtl.cli import main as run
     except ImportError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        print("Error:", error, file=sys.stderr)
         sys.exit(1)
     run()
 

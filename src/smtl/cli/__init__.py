@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperGroup
 
 from smtl.cli._errors import CommandError, reason
-from smtl.cli._output import cleaned_streams, forget_output
+from smtl.cli._output import cleaned_streams, fill_closed, forget_output
 from smtl.whole_file import keep_whole
 
 __all__ = ["main"]
@@ -127,10 +127,14 @@ def main() -> None:
     """Run the command line.
 
     Errors are one line on standard error, with exit code 1, or 2 for wrong usage; with ``--debug``, wherever it stands,
-    the trace comes before it.
+    the trace comes before it. Where standard output is closed, nothing is begun: it would be for nothing, or end in
+    an error that comes late.
     """
+    closed = fill_closed()
     with cleaned_streams():
         keep_whole(())
+        if 1 in closed:
+            _fail("standard output is closed; to print nothing, send it to the null device.", _FAILED, debug=False)
         _run(sys.argv[1:])
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from smtl.cli._errors import CommandError
+from smtl.cli._output import forget_output
 from smtl.whole_file import keep_whole
 
 __all__ = ["files_of", "guard", "is_same_file"]
@@ -107,9 +108,7 @@ def _tell_elsewhere(kept: set[_File]) -> None:
     if _place(1) not in kept:
         os.dup2(1, 2)
         return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
+    forget_output(sys.stderr)
 
 
 def is_same_file(one: str | Path, other: str | Path) -> bool:

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from smtl.terminal import CleanedStream, bare
 
-__all__ = ["cleaned_streams", "data_output", "forget_output"]
+__all__ = ["cleaned_streams", "data_output", "fill_closed", "forget_output"]
 
 
 @contextmanager
@@ -25,11 +25,50 @@ def cleaned_streams() -> Iterator[None]:
     title: \u001b]0;own\u0007
     """
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = CleanedStream(sys.stdout), CleanedStream(sys.stderr)
+    sys.stdout, sys.stderr = CleanedStream(sys.stdout), _Told(sys.stderr)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+class _Told(CleanedStream):
+    """Standard error, cleaned: where it takes no more, the rest goes nowhere, and the command goes on."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            forget_output(self)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self.rich_proxied_file.flush()
+        except OSError:
+            forget_output(self)
+
+
+def fill_closed() -> set[int]:
+    """Open the standard streams that are closed onto the null device, and return their numbers.
+
+    A file that is opened later would get the descriptor, and with it what is printed. Standard input stays None.
+
+    Examples
+    --------
+    >>> fill_closed()
+    set()
+    """
+    closed = set()
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            closed.add(number)
+            _to_null(number)
+            if number:
+                setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+    return closed
 
 
 def data_output(*, raw: bool) -> IO[str]:
@@ -53,11 +92,22 @@ def data_output(*, raw: bool) -> IO[str]:
     return chosen
 
 
-def forget_output() -> None:
-    """Send what is left of standard output nowhere.
+def forget_output(stream: Any = None) -> None:
+    """Send what is left of a stream nowhere.
 
     Whoever reads it has enough, as ``head`` has: nothing more can be said to them, and that is no error of ours.
+
+    Parameters
+    ----------
+    stream : text file, optional
+        Standard output if it is not given.
     """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    _to_null((stream or sys.stdout).fileno())
+
+
+def _to_null(number: int) -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    if nowhere != number:  # else it was closed, and the lowest that is free
+        os.dup2(nowhere, number)
+        os.close(nowhere)
+    os.set_inheritable(number, True)

@@ -11,7 +11,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from smtl.cli._errors import CommandError
+from smtl.cli._errors import CommandError, reason
 from smtl.cli._guard import STREAM, files_of, guard
 from smtl.cli._model_data import (
     check_ignored,
@@ -104,6 +104,8 @@ def predict(
         except OSError as error:
             if error.filename not in (None, out):  # of the data
                 raise
+            if out == STREAM:
+                raise CommandError(f"standard output: {reason(error)}.") from error
             raise writing_errors(out, error) from error
     if json and out != STREAM:
         found = {"positives": counts} if what in ("labels", "both") and "label" not in counts else {}
@@ -168,6 +170,8 @@ def _columns(
     if takes_frames(fitted):
         yield _of_a_frame(source, reading, fitted, metadata, output, keep)
         return
+    if source == STREAM and sys.stdin is None:
+        raise CommandError("standard input is closed; name a file.")
     stream: Any = sys.stdin.buffer if source == STREAM else source
     numbers = _numbers(encoder, reading, metadata)
     with open_batches(stream, numbers=numbers, raw=keep, **layout_options(reading)) as batches:

@@ -246,12 +246,14 @@ CONTENTS: dict[str, dict[str, Value]] = {
 }
 _OF_ALL = ("n_features_in_", "thresholds_", "task_names_", "classes_", "_kind")
 _OF_LINEAR = (*_OF_ALL, "coef_", "intercept_", "C_")
+_OF_CUTS = ("threshold_rule_", "threshold_spread_")
+_OF_ENSEMBLE = ("learners_", "combination_", "correction_", "score_", "weights_", "leaderboard_", "_learnable")
 # What a model cannot be used without.
 _NEEDED: dict[str, tuple[str, ...]] = {
     "SMTLClassifier": _OF_LINEAR,
     "SMTLClassifierCV": _OF_LINEAR,
     "SMTLRanker": ("n_features_in_", "coef_"),
-    "SMTLEnsemble": (*_OF_ALL, "learners_", "combination_", "correction_", "score_", "leaderboard_", "_learnable"),
+    "SMTLEnsemble": (*_OF_ALL, *_OF_CUTS, *_OF_ENSEMBLE),
 }
 # Checked where they are built of arrays, see `smtl.ensemble.forest_arrays` and `smtl.ensemble.boosted_trees`.
 _BUILT = ("ExtraTreesRegressor", "BoostedTrees")

@@ -31,7 +31,11 @@ if file_size is not None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
 for number, name in ((1, "stdout"), (2, "stderr")):
     os.dup2(os.open(f"{printed}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")
+    setattr(sys, name, None if number in closed else open(number, "w", encoding="utf-8"))
+for number in closed:
+    os.close(number)
+if 0 in closed:
+    sys.stdin = sys.__stdin__ = None
 sys.argv = ["smtl", *arguments]
 from smtl.cli import main
 main()
@@ -67,17 +71,18 @@ def process(tmp_path):
 def fork(tmp_path_factory):
     """Run a command in a folder, in a process forked from one that has imported what commands import.
 
-    It takes a tenth of the time of a new process. `file_size` is the most that it may write to a file, in bytes.
+    It takes a tenth of the time of a new process. `file_size` is the most that it may write to a file, in bytes;
+    `closed` has the numbers of the standard streams that it begins without, as Python does where they are closed.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED)
     printed = tmp_path_factory.mktemp("printed")
 
-    def run(folder, *arguments, environment=None, file_size=None):
+    def run(folder, *arguments, environment=None, file_size=None, closed=()):
         own = {"PYTHONUTF8": "1", "SMTL_CACHE": str(folder / "cache")} | (environment or {})
         given = {"arguments": [str(word) for word in arguments], "folder": str(folder), "printed": str(printed)}
         given |= {"environment": {name: str(value) for name, value in own.items()}, "forcing": FORCING}
-        process = context.Process(target=exec, args=(COMMAND, given | {"file_size": file_size}))
+        process = context.Process(target=exec, args=(COMMAND, given | {"file_size": file_size, "closed": closed}))
         process.start()
         process.join(300)
         if process.exitcode is None:
