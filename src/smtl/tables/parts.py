@@ -83,6 +83,10 @@ class NumberPart:
             return {}
         return {word: n for word, n in words_in(column).items() if word not in self.words}
 
+    def raw(self, column: pa.ChunkedArray) -> tuple[Float, list[str]]:
+        """Return the numbers as they are, NaN where they are missing, and the name."""
+        return self._values(column)[:, None], [self.name]
+
     def _values(self, column: pa.ChunkedArray) -> Float:
         """Return a column as floats; of text as it was written in training, words among the numbers as missing."""
         if self.style is not None and _is_text(column):
@@ -246,6 +250,11 @@ class DatePart:
         """Return values such as those of the training data."""
         return pa.array([(1_000_000 + 12_345_678 * k) * 1_000_000 for k in range(n_rows)], type=pa.timestamp("us"))
 
+    def raw(self, column: pa.ChunkedArray) -> tuple[Float, list[str]]:
+        """Return the parts that differ as they are, NaN where the date is missing, and their names."""
+        found = self._raw(column)
+        return np.column_stack([found[part] for part in self.kept]), self.names[: len(self.kept)]
+
     def _raw(self, column: pa.ChunkedArray) -> dict[str, Float]:
         times = self._times(column)
         seconds = _floats(pc.divide(pc.cast(times, pa.int64()).cast(pa.float64()), 1e6))
@@ -323,6 +332,10 @@ class TextPart:
             self._fitted = self._vectorizer(vocabulary=self.words)
             self._fitted.idf_ = self.idf
         return self._fitted.transform(_texts(column).fill_null("").to_pylist())
+
+    def raw(self, column: pa.ChunkedArray) -> tuple[Any, list[str]]:
+        """Return features, which are not scaled, and their names."""
+        return self.transform(column), self.names
 
     def affine(self) -> tuple[Float, Float]:
         """Return what is taken off each feature, and what the rest is divided by."""
