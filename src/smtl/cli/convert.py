@@ -27,6 +27,8 @@ def convert(
     """Convert data from one format into another.
 
     The options tell how IN is to be read.
+    Of a table, numbers stay as they are, and each value of another column is a feature. --number, --text and --date
+    name columns that become numbers, words (TF-IDF) or parts of dates, --ignore those that are left out.
     OUT is written in the format that its suffix names; it takes its place once it is whole.
 
     Example: smtl convert yeast.arff yeast.csv

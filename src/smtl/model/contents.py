@@ -222,6 +222,8 @@ CONTENTS: dict[str, dict[str, Value]] = {
     "DatePart": _PART
     | {
         "form": name,
+        "words": list_of(name),
+        "tells_missing": truth,
         "kept": list_of(name, "kept"),
         "mean": array("f", "kept"),
         "spread": array("f", "kept"),

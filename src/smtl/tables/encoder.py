@@ -19,7 +19,7 @@ from smtl.registry import did_you_mean
 from smtl.tables.frames import as_table
 from smtl.tables.kinds import EMPTY, Kind, kind_of
 from smtl.tables.one_hot import folded
-from smtl.tables.parts import CategoryPart, NumberPart, part_of
+from smtl.tables.parts import CategoryPart, DatePart, NumberPart, part_of
 
 __all__ = ["TableEncoder"]
 
@@ -224,7 +224,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def new_levels(self, table: pa.Table) -> dict[str, dict[str, int]]:
         """Return, for each category with levels that are new, these and in how many rows they are.
 
-        Of numbers that were written as text in training, new words among them.
+        Of dates, and of numbers that were written as text in training, new words among them.
 
         Parameters
         ----------
@@ -238,7 +238,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         table = folded(table, [part.name for part in self.parts_])
         names = set(table.column_names)
-        some = [part for part in self.parts_ if isinstance(part, CategoryPart | NumberPart) and part.name in names]
+        kinds = CategoryPart | DatePart | NumberPart
+        some = [part for part in self.parts_ if isinstance(part, kinds) and part.name in names]
         found = {part.name: part.new(table.column(part.name)) for part in some}
         return {name: new for name, new in found.items() if new}
 
@@ -255,12 +256,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         list of str
             The sentences.
         """
-        numbers = {part.name for part in self.parts_ if isinstance(part, NumberPart)}
+        of_words = {part.name for part in self.parts_ if isinstance(part, NumberPart | DatePart)}
         return [
-            f"column {name!r} has {'words' if name in numbers else 'values'} that the training data did not have, in "
+            f"column {name!r} has {'words' if name in of_words else 'values'} that the training data did not have, in "
             f"{sum(seen.values()):,} rows: {', '.join(map(repr, list(seen)[:_SHOWN]))}"
             f"{', ...' if len(seen) > _SHOWN else ''}; they count as "
-            f"{'missing' if name in numbers else 'none of the known values'}."
+            f"{'missing' if name in of_words else 'none of the known values'}."
             for name, seen in new.items()
         ]
 

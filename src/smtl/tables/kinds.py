@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from smtl.tables.numbers import as_dates
+from smtl.tables.numbers import written_dates
 from smtl.tables.types import trimmed
 from smtl.tables.written import Written, written_numbers
 
@@ -114,9 +114,9 @@ def _of_strings(name: str, column: pa.ChunkedArray, n: int, n_values: int) -> Ki
         found = written.values
         kind = _of_numbers(name, found, len(found) - found.null_count, pc.count_distinct(found).as_py())
         return kind if kind.name == "left out" else Kind("number", _in_words(written))
-    found = as_dates(column)
-    if found is not None:
-        return Kind("date", f"written as {found[1]}" if found[1] else "")
+    dates = written_dates(column)
+    if dates is not None:
+        return Kind("date", dates.in_words())
     words = _mean(pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(column))))
     if n_values >= max(ID_SHARE * n, FEW_ROWS) and words < 1.5:
         return Kind("left out", f"an id: {n_values:,} of {n:,} values differ")

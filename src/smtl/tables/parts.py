@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from smtl.tables.numbers import DATES, as_dates, as_numbers, dates_in
+from smtl.tables.numbers import DATES, as_numbers, dates_in, written_dates
 from smtl.tables.types import trimmed, truths_of
 from smtl.tables.written import Style, in_other_style, in_style, without_words, words_in, written_numbers
 
@@ -82,6 +82,10 @@ class NumberPart:
         if self.style is None or not _is_text(column) or in_style(column, Style(*self.style)) is not None:
             return {}
         return {word: n for word, n in words_in(column).items() if word not in self.words}
+
+    def raw(self, column: pa.ChunkedArray) -> tuple[Float, list[str]]:
+        """Return the numbers as they are, NaN where they are missing, and the name."""
+        return self._values(column)[:, None], [self.name]
 
     def _values(self, column: pa.ChunkedArray) -> Float:
         """Return a column as floats; of text as it was written in training, words among the numbers as missing."""
@@ -189,6 +193,8 @@ class CategoryPart:
 class DatePart:
     """Dates: the trend, parts of the calendar and of the clock, and these as places on a circle.
 
+    Where some are missing, one more feature says so.
+
     Parameters
     ----------
     name : str
@@ -206,16 +212,17 @@ class DatePart:
 
     def fit(self, column: pa.ChunkedArray) -> DatePart:
         """Learn which parts differ between rows, and their scale."""
-        self.form = ""
+        self.form, self.words = "", []
         if _is_text(column):
-            read = as_dates(column)
+            read = written_dates(column)
             if read is None:
                 raise ValueError(f"{self.name!r} must hold dates of one form, such as 2025-12-24 or 24.12.2025.")
-            self.form = read[1]
+            self.form, self.words = read.form, list(read.words)
         found = self._raw(column)
         known = ~np.isnan(found["trend"])
         self.kept = [part for part, values in found.items() if np.ptp(values[known]) > 0] or ["trend"]
-        self.names = [f"{self.name} {part}" for part in self.kept]
+        self.tells_missing = bool(known.sum() <= (1.0 - MISSING_FROM) * len(known))
+        self.names = [f"{self.name} {part}" for part in self.kept] + [f"{self.name} is missing"] * self.tells_missing
         values = np.column_stack([found[part][known] for part in self.kept])
         self.mean, spread = values.mean(axis=0), values.std(axis=0)
         self.spread = np.where(spread > 0, spread, 1.0)
@@ -225,15 +232,28 @@ class DatePart:
         """Return features; a date that is missing stands at the mean."""
         found = self._raw(column)
         values = np.column_stack([found[part] for part in self.kept])
-        return np.asarray(np.nan_to_num((values - self.mean) / self.spread))
+        scaled = np.asarray(np.nan_to_num((values - self.mean) / self.spread))
+        return np.column_stack([scaled, np.isnan(found["trend"])]) if self.tells_missing else scaled
+
+    def new(self, column: pa.ChunkedArray) -> dict[str, int]:
+        """Return words in the place of dates that the training data did not have, and in how many rows they are."""
+        if not _is_text(column):
+            return {}
+        return {word: n for word, n in words_in(column).items() if word not in self.words}
 
     def affine(self) -> tuple[Float, Float]:
         """Return what is taken off each feature, and what the rest is divided by."""
-        return self.mean, self.spread
+        n = len(self.names) - len(self.kept)
+        return np.append(self.mean, [0.0] * n), np.append(self.spread, [1.0] * n)
 
     def made_up(self, n_rows: int) -> pa.Array:
         """Return values such as those of the training data."""
         return pa.array([(1_000_000 + 12_345_678 * k) * 1_000_000 for k in range(n_rows)], type=pa.timestamp("us"))
+
+    def raw(self, column: pa.ChunkedArray) -> tuple[Float, list[str]]:
+        """Return the parts that differ as they are, NaN where the date is missing, and their names."""
+        found = self._raw(column)
+        return np.column_stack([found[part] for part in self.kept]), self.names[: len(self.kept)]
 
     def _raw(self, column: pa.ChunkedArray) -> dict[str, Float]:
         times = self._times(column)
@@ -257,7 +277,7 @@ class DatePart:
             if times is None:
                 raise ValueError(f"{self.name!r} must hold dates, got values of type {column.type} instead.")
             return times
-        texts = trimmed(column)
+        texts = without_words(column, [*self.words, *words_in(column)])
         # What Arrow reads as a date by itself, without a time zone or with one.
         for kind in () if self.form else (pa.timestamp("us"), pa.timestamp("us", "UTC")):
             try:
@@ -312,6 +332,10 @@ class TextPart:
             self._fitted = self._vectorizer(vocabulary=self.words)
             self._fitted.idf_ = self.idf
         return self._fitted.transform(_texts(column).fill_null("").to_pylist())
+
+    def raw(self, column: pa.ChunkedArray) -> tuple[Any, list[str]]:
+        """Return features, which are not scaled, and their names."""
+        return self.transform(column), self.names
 
     def affine(self) -> tuple[Float, Float]:
         """Return what is taken off each feature, and what the rest is divided by."""

@@ -10,11 +10,20 @@ import pyarrow.compute as pc
 
 from smtl.tables.types import numbers_of, trimmed
 
-__all__ = ["Style", "Written", "in_other_style", "in_style", "without_words", "words_in", "written_numbers"]
+__all__ = [
+    "MOST_WORDS",
+    "Style",
+    "Written",
+    "in_other_style",
+    "in_style",
+    "without_words",
+    "words_in",
+    "written_numbers",
+]
 
 _LOOKED_AT = 50  # values that show whether a whole column is worth a try
-_MOST_WORDS = 3  # different words that a column of numbers may have
-_SHARE_OF_WORDS = 0.1  # of its cells, at most
+MOST_WORDS = 3  # different words that a column of numbers, or dates, may have
+_SHARE_OF_WORDS = 0.1  # of the cells of a column of numbers, at most
 _FEW_NUMBERS = 20  # different numbers, up to which a word is one more category
 _SPACE = "\u00a0"  # what stands for all signs between thousands that are no comma and no point
 _SPACES = "[\u00a0\u202f\u2019']"
@@ -98,7 +107,7 @@ def written_numbers(column: pa.ChunkedArray) -> Written | None:
         return found
     words = words_in(cells)
     n = len(cells) - cells.null_count
-    if not 0 < len(words) <= _MOST_WORDS or sum(words.values()) > _SHARE_OF_WORDS * n:
+    if not 0 < len(words) <= MOST_WORDS or sum(words.values()) > _SHARE_OF_WORDS * n:
         return None
     found = _in_any_style(without_words(cells, words))
     if found is None or pc.count_distinct(found.values).as_py() <= _FEW_NUMBERS:

@@ -6,11 +6,14 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 import real_data
 from smtl.cli import main
 from smtl.datasets import load_dataset, read, read_mulan
+from tests.seeds import new_rng
 
 needs_data = pytest.mark.skipif(not real_data.available(), reason="needs ../shared/data")
 
@@ -113,6 +116,35 @@ def test_labels_of_a_table(options, names, convert, tmp_path):
     np.testing.assert_array_equal(data.X[:, 0], [1.5, np.nan])
 
 
+def test_columns_become_what_they_are_said_to_be(convert, tmp_path):
+    rng, n = new_rng(), 60
+    words = np.array(["red", "green", "car", "bus"])
+    texts = [" ".join(rng.choice(words, 3)) for _ in range(n)]
+    prices = rng.integers(1000, 10**6, n) / 100
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.permutation(n) * 7, unit="D")
+    table = pd.DataFrame({"size": rng.integers(0, 3, n), "price": [f"${price:,.2f}" for price in prices]})
+    table["note"], table["day"], table["code"] = texts, days.strftime("%d.%m.%Y"), rng.permutation(n) + 100
+    table["tags"] = np.array(["calm", "sad", "calm;sad"])[np.append([0, 1, 2], rng.integers(0, 3, n - 3))]
+    table.loc[5, "price"] = table.loc[7, "day"] = "tbd"
+    table.to_csv(tmp_path / "cars.csv", index=False)
+    said = ("--number", "price", "--text", "note", "--date", "day", "--category", "size", "--ignore", "code")
+    code, _, errors = convert("cars.csv", "out.csv", "--tags", "tags", *said)
+    assert (code, errors) == (0, "")
+    found = pd.read_csv(tmp_path / "out.csv")
+    prices[5] = np.nan
+    np.testing.assert_array_equal(found["price"], prices)
+    expected = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), min_df=2).fit(texts)
+    names = [f"note: {word}" for word in expected.get_feature_names_out()]
+    np.testing.assert_allclose(found[names], expected.transform(texts).toarray(), atol=1e-12)
+    trend = ((days - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)).to_numpy().copy()
+    trend[7] = np.nan
+    np.testing.assert_array_equal(found["day trend"], trend)
+    np.testing.assert_array_equal(found["size=1"], table["size"] == 1)
+    np.testing.assert_array_equal(found["label:sad"], table["tags"].str.contains("sad"))
+    assert not any(name.startswith(("code", "note=", "price=", "day is", "day=")) for name in found)
+    assert convert("cars.csv", "b.csv", "--tags", "tags", "--number", "note")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -128,6 +160,16 @@ def test_labels_of_a_table(options, names, convert, tmp_path):
             ["small.csv", "./small.csv"],
             1,
             "cannot write 'small.csv': it is read by this command; choose another OUT.",
+        ),
+        (
+            ["small.csv", "out.csv", "--last", "1", "--text", "y"],
+            1,
+            "small.csv: --text must be one of the columns, got 'y' instead; there are: .*",
+        ),
+        (
+            ["small.csv", "out.csv", "--last", "1", "--date", "x"],
+            1,
+            "small.csv: column 'x' cannot be taken as date: 'x' must hold dates, got values of type double instead.",
         ),
         (["small.svm", "out.csv", "--last", "1"], 2, "Invalid value: --last does not go with svmlight files.*"),
         (["small.svm", "out.csv", "--labels", "a"], 2, "Invalid value: --labels must be whole numbers where .*"),

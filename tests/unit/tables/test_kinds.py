@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from smtl.tables.kinds import KINDS, MOST_LEVELS, kind_of
-from smtl.tables.numbers import DATES, as_dates, as_numbers, dates_in
+from smtl.tables.numbers import DATES, as_dates, as_numbers, dates_in, written_dates
 from smtl.tables.types import trimmed
 from smtl.tables.values import MISSING
 from tests.seeds import new_rng
@@ -113,7 +113,7 @@ def test_dates_in_every_form(form):
     rng = new_rng()
     texts = with_holes(rng, [moment.strftime(form) for moment in moments(rng)], (None, "NA", " "))
     values = column(texts)
-    assert kind_of("x", values) == ("date", f"written as {form}")
+    assert kind_of("x", values) == ("date", f"written like {datetime.datetime(2025, 12, 31, 13, 30).strftime(form)}")
     read, found = as_dates(values)
     assert found == form
     expected = pd.to_datetime(pd.Series(texts).replace({"NA": None, " ": None}), format=form)
@@ -319,6 +319,28 @@ def test_a_few_words_among_numbers_are_missing_values():
     assert kind(with_words(numbers, places, ["a", "b", "c", "d"])) != "number"
     assert kind(with_words(numbers, range(0, N, 5), ["unknown"])) != "number"
     assert kind([*rng.choice(["1", "2", "3"], N), "other"]) == "category"
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%d.%m.%Y %H:%M", "%b %d, %Y"])
+def test_a_few_words_among_dates_are_missing_dates(form):
+    rng = new_rng()
+    times = moments(rng)
+    dates = [moment.strftime(form) for moment in times]
+    places = rng.choice(np.arange(1, N), int(rng.integers(2, N // 3)), replace=False)
+    said = with_words(dates, places, ["tbd", "not yet"])
+    found = kind_of("closed", column(said))
+    assert found.name == "date"
+    assert found.why.endswith("'not yet' and 'tbd' count as missing")
+    read = written_dates(column(said))
+    assert read.words == ("not yet", "tbd")
+    assert np.flatnonzero(np.array(read.values.is_null())).tolist() == sorted(places.tolist())
+    expected = [datetime.datetime.strptime(text, form) for k, text in enumerate(dates) if k not in places]
+    assert read.values.drop_null().to_pylist() == expected
+    # Words with digits may be codes, many words may be values, and so may a word beside one date or two.
+    assert kind(with_words(dates, places, ["week 3"])) != "date"
+    assert kind(with_words(dates, [1, 2, 3, 4], ["a", "b", "c", "d"])) != "date"
+    assert kind(with_words(dates, range(N // 3, N), ["tbd"])) != "date"
+    assert kind([*dates[:1] * 100, *dates[1:2] * 100, "never"]) == "category"
 
 
 def with_words(texts, places, words):

@@ -330,6 +330,28 @@ def test_a_missing_date_stands_at_the_mean():
     np.testing.assert_array_equal(part.transform(column(["NA", None])), np.zeros((2, 12)))
 
 
+def test_words_among_dates_are_missing_dates():
+    rng = new_rng()
+    times = drawn_times(rng)
+    places = rng.choice(np.arange(1, N), N // 10, replace=False)
+    texts = times.dt.strftime("%d.%m.%Y %H:%M")
+    texts[places] = rng.choice(["tbd", "unknown"], len(places))
+    part = DatePart("day").fit(column(texts.tolist()))
+    known = by_pandas(times.drop(places))
+    assert part.names == [*(f"day {name}" for name in known.columns), "day is missing"]
+    expected = np.zeros((N, len(part.names)))
+    expected[:, :-1] = StandardScaler().fit(known.to_numpy()).transform(by_pandas(times).to_numpy())
+    expected[places] = [0.0] * (len(part.names) - 1) + [1.0]
+    np.testing.assert_allclose(part.transform(column(texts.tolist())), expected, atol=1e-9)
+    center, scale = part.affine()
+    assert len(center) == len(scale) == len(part.names)
+    # Other words are missing dates, too, and are told of.
+    new = texts.replace({"tbd": "in May"}).tolist()
+    np.testing.assert_allclose(part.transform(column(new)), expected, atol=1e-9)
+    assert part.new(column(texts.tolist())) == {}
+    assert part.new(column(new)) == ({"in May": new.count("in May")} if "in May" in new else {})
+
+
 def test_times_with_a_zone_are_those_of_utc_also_in_text():
     times = drawn_times(new_rng()).dt.tz_localize("UTC")
     part = DatePart("x").fit(column(times.tolist(), pa.timestamp("us", "UTC")))
@@ -351,8 +373,8 @@ def test_what_is_no_date():
     with pytest.raises(ValueError, match="'x' must hold dates, got values of type double instead"):
         DatePart("x").fit(column([1.5, 2.5]))
     part = DatePart("x").fit(column(["2025-12-24", "2026-01-31"]))
-    with pytest.raises(ValueError, match="'x' must hold dates, as in training, got 'soon' instead"):
-        part.transform(column(["2025-12-24", "soon"]))
+    with pytest.raises(ValueError, match="'x' must hold dates, as in training, got 'week 3' instead"):
+        part.transform(column(["2025-12-24", "week 3"]))
 
 
 PARTS = {
