@@ -6,7 +6,8 @@
 A table stands between ``<!-- figures: NAME -->`` and ``<!-- end -->``. NAME is one of:
 
 - rivals: all tables of ``rivals.py table``;
-- readme: our ensemble and its rivals, macro F1 and mean AUC, on the sets that all of them have.
+- readme: our ensemble and its rivals, macro F1 and mean AUC, on the sets that all of them have, and who else is ahead;
+- faq: the ensemble less logistic regression, in words.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ import rival_tables
 import rivals
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "docs/rivals.md")
+PAGES = ("README.md", "docs/faq.md", "docs/rivals.md")
 STORE = ROOT / "docs" / "results" / "rivals.jsonl"
 MARKED = re.compile(r"(?<=<!-- figures: )(\w+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
+OURS, LOGISTIC = rival_tables.OURS, rival_tables.TITLES["logistic"]
 SHOWN = {"mediamill:paper": "mediamill", "tmc2007:paper": "tmc2007"}
 
 
@@ -33,13 +35,8 @@ def of_rivals() -> str:
 
 
 def of_readme() -> str:
-    """Return methods and sets, the best mean of each set in bold."""
-    rows = rows_of_store()
-    f1, columns = rival_tables.of_measure(rows, "macro_f1", list(rivals.METHODS))
-    auc, _ = rival_tables.of_measure(rows, "auc", list(rivals.METHODS))
-    sets = rival_tables.complete(f1, rivals.SETS, columns)
-    ranks = [rival_tables.mean_ranks(values, sets, columns) for values in (f1, auc)]
-    means = [{(s, c): 100 * np.mean(list(v[s, c].values())) for s in sets for c in columns} for v in (f1, auc)]
+    """Return methods and sets, the best mean of each set in bold, and where others than our ensemble have it."""
+    sets, columns, ranks, means = of_common_sets()
     lines = ["| | mean rank | " + " | ".join(SHOWN.get(name, name) for name in sets) + " |"]
     lines.append("|---|---:|" + "---:|" * len(sets))
     for at in np.argsort(ranks[0]):
@@ -52,10 +49,45 @@ def of_readme() -> str:
             )
         both = " / ".join(f"{rank[at]:.1f}" for rank in ranks)
         lines.append(f"| {columns[at]} | {both} | " + " | ".join(cells) + " |")
+    ahead = [best_of_others(mean, sets, columns) for mean in means]
+    pairs = zip(("macro F1", "mean AUC"), ahead, strict=True)
+    told = [f"by {by} on {', '.join(where)}" for by, where in pairs if where]
+    if told:
+        lines += ["", f"Others are ahead of the ensemble {'; '.join(told)}."]
     return "\n".join(lines)
 
 
-TABLES = {"rivals": of_rivals, "readme": of_readme}
+def of_faq() -> str:
+    """Return in words how the macro F1 of our ensemble differs from that of logistic regression, in points."""
+    sets, _, _, (f1, _) = of_common_sets()
+    less = {SHOWN.get(name, name): f1[name, OURS] - f1[name, LOGISTIC] for name in sets}
+    gains = [one for one in less.values() if one > 0]
+    words = (
+        f"Of {len(sets)} sets the ensemble is ahead on {len(gains)}, by up to {max(gains):.1f} points of macro F1; "
+        f"the mean over all is {np.mean(list(less.values())):+.1f}."
+    )
+    behind = [f"{name} ({one:+.1f})" for name, one in less.items() if one <= 0]
+    return f"{words} It is behind on {', '.join(behind)}." if behind else words
+
+
+def of_common_sets() -> tuple[list[str], list[str], list[np.ndarray], list[dict[tuple[str, str], float]]]:
+    """Return sets that all methods have, methods, their mean ranks, and means in per cent, by macro F1 and mean AUC."""
+    rows = rows_of_store()
+    f1, columns = rival_tables.of_measure(rows, "macro_f1", list(rivals.METHODS))
+    auc, _ = rival_tables.of_measure(rows, "auc", list(rivals.METHODS))
+    sets = rival_tables.complete(f1, rivals.SETS, columns)
+    ranks = [rival_tables.mean_ranks(values, sets, columns) for values in (f1, auc)]
+    means = [{(s, c): 100 * np.mean(list(v[s, c].values())) for s in sets for c in columns} for v in (f1, auc)]
+    return sets, columns, ranks, means
+
+
+def best_of_others(mean: dict[tuple[str, str], float], sets: list[str], columns: list[str]) -> list[str]:
+    """Return the sets on which another method than our ensemble has the highest mean, each with that method."""
+    best = {name: max(columns, key=lambda column, name=name: mean[name, column]) for name in sets}
+    return [f"{SHOWN.get(name, name)} ({one})" for name, one in best.items() if one != OURS]
+
+
+TABLES = {"rivals": of_rivals, "readme": of_readme, "faq": of_faq}
 
 
 def rows_of_store() -> list[dict[str, object]]:

@@ -9,7 +9,9 @@ import shutil
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-from sphinx_gallery.sorting import FileNameSortKey
+from sphinx_gallery.sorting import ExplicitOrder
+
+import smtl
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -83,18 +85,51 @@ def own_properties(name: str) -> list[str]:
     ]
 
 
+def in_examples(name: str) -> str:
+    """Return the shortest full name of something public, which is that of the gallery."""
+    module, _, last = name.rpartition(".")
+    short = last in smtl.__all__ and getattr(smtl, last) is getattr(importlib.import_module(module), last)
+    return f"smtl.{last}" if short else name
+
+
 autosummary_generate = True
-autosummary_context = {"own_methods": own_methods, "own_properties": own_properties}
+autosummary_context = {"own_methods": own_methods, "own_properties": own_properties, "in_examples": in_examples}
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+# The gallery, by what a reader wants. An example that is not named here comes last in its section.
+SECTIONS = ["answers", "judged", "inside", "large"]
+EXAMPLES = [
+    *("ensemble", "missing_labels", "sites", "text", "ranking"),
+    *("cuts", "recall_floor", "metrics", "calibration", "own_metric"),
+    *("shared_features", "path", "certificate", "planes"),
+    "dask",
+]
+
+
+class InReadersOrder:
+    """The place of an example within its section."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, file: str) -> tuple[int, str]:
+        """Return what to sort by."""
+        name = file.removeprefix("plot_").removesuffix(".py")
+        return (EXAMPLES.index(name) if name in EXAMPLES else len(EXAMPLES)), file
+
+
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("smtl",),
     "filename_pattern": r"plot_",
-    "within_subsection_order": FileNameSortKey,
+    "subsection_order": ExplicitOrder([f"../examples/{section}" for section in SECTIONS]),
+    "within_subsection_order": InReadersOrder,
+    "nested_sections": True,
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,

@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
-__all__ = ["ShowsFit", "Table", "facts", "html_table"]
+__all__ = ["LinksToDocs", "ShowsFit", "Table", "facts", "html_table"]
 
+DOCS = ""  # address of the site, while SMTL_DOCS is not set; empty: no links
 MOST_ROWS = 30  # of a table; the rest is counted
 MOST_NAMES = 8  # of a list of tasks
 _STYLE = "border-collapse: collapse; font-size: 90%; margin: 0.5em 0"
 _CELL = "padding: 0.15em 0.8em 0.15em 0; text-align: {}; border: 0; vertical-align: top"
 
 
-class ShowsFit:
+class LinksToDocs:
+    """The part of an estimator by which its picture in a notebook links to its page of the API reference.
+
+    The environment variable ``SMTL_DOCS`` is the address of the site. Without it, and for classes that are not public
+    names of smtl's, there is no link.
+
+    Examples
+    --------
+    >>> import os
+    >>> from smtl import SMTLClassifier
+    >>> os.environ["SMTL_DOCS"] = "https://example.org/smtl"
+    >>> SMTLClassifier()._get_doc_link()
+    'https://example.org/smtl/api/generated/smtl.estimators.SMTLClassifier.html'
+    >>> del os.environ["SMTL_DOCS"]
+    >>> SMTLClassifier()._get_doc_link()
+    ''
+    """
+
+    def _get_doc_link(self) -> str:
+        site, kind = os.environ.get("SMTL_DOCS", DOCS), type(self)
+        package = ".".join(kind.__module__.split(".")[:2])  # public names are in the package, their files below it
+        public = package.startswith("smtl.") and getattr(sys.modules[package], kind.__name__, None) is kind
+        if not site or not public:
+            return ""
+        return escape(f"{site.rstrip('/')}/api/generated/{package}.{kind.__name__}.html")
+
+
+class ShowsFit(LinksToDocs):
     """The part of an estimator that shows in a notebook what came of the fit: scores, choices, gap, warnings.
 
-    It stands before `sklearn.base.BaseEstimator` among the bases.
+    Its picture links to the docs, as that of `LinksToDocs` does. It stands before `sklearn.base.BaseEstimator` among
+    the bases.
 
     Examples
     --------

@@ -1,11 +1,14 @@
 """What a notebook shows of a fitted model: figures that are those of the model, and no code from names."""
 
+import importlib
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_multilabel_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from smtl import SMTLClassifier, SMTLClassifierCV, SMTLEnsemble, SMTLRanker, smtl_path
 from smtl.model import load_model, save_model
@@ -104,3 +107,34 @@ def test_names_are_no_html():
     assert "<script>alert" not in facts(model)["Tasks"]
     assert "<script>alert" not in Table({"learner": names[:1]})._repr_html_()
     assert "and 70 more" in html_table(["x"], [[k] for k in range(100)])
+
+
+def public_estimators():
+    """Return the estimators that a user can name: full names as in the API reference, and classes."""
+    for package in ("estimators", "ensemble", "tables", "baselines", "dask"):
+        module = importlib.import_module(f"smtl.{package}")
+        for name in module.__all__:
+            kind = getattr(module, name)
+            if isinstance(kind, type) and issubclass(kind, BaseEstimator):
+                yield f"smtl.{package}.{name}", kind
+
+
+@pytest.mark.parametrize(("name", "kind"), list(public_estimators()))
+def test_an_estimator_links_to_its_page(name, kind, monkeypatch):
+    monkeypatch.setenv("SMTL_DOCS", "https://docs.example/")
+    assert f'href="https://docs.example/api/generated/{name}.html"' in kind()._repr_html_()
+    monkeypatch.delenv("SMTL_DOCS")
+    assert "/api/generated/" not in kind()._repr_html_()
+
+
+def test_links_stay_with_whom_they_belong(monkeypatch):
+    monkeypatch.setenv("SMTL_DOCS", 'file:///docs"onclick="alert(1)')
+
+    class Own(SMTLClassifier):
+        pass
+
+    assert "/api/generated/" not in Own()._repr_html_()
+    html = make_pipeline(StandardScaler(), SMTLClassifier())._repr_html_()
+    assert "/smtl.estimators.SMTLClassifier.html" in html
+    assert "generated/sklearn.preprocessing.StandardScaler.html" in html
+    assert '"onclick="' not in html

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from smtl.baselines.base import Baseline
 from smtl.estimators.targets import Kind, read_targets
 from smtl.estimators.weights import read_sample_weight, without_zeros
+from smtl.notebook import LinksToDocs
 
 __all__ = [
     "Labels",
@@ -107,7 +108,7 @@ def _offers(method: str) -> Any:
     return available_if(check)
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Baseline):
+class MultiLabelClassifier(LinksToDocs, ClassifierMixin, BaseEstimator, Baseline):
     """The frame of a multi-label method: a subclass learns a 0/1 matrix, and this turns any targets into one.
 
     A subclass has ``_fit_labels(X, Y, weights)`` and ``_answers(X)``, and ``_probabilities(X)`` or ``_decisions(X)``

@@ -22,6 +22,7 @@ from smtl.estimators.targets import read_targets, task_numbers, tasks_in_words
 from smtl.estimators.threads import threads
 from smtl.estimators.weights import read_sample_weight, whole_copies
 from smtl.metrics import Error, Metric
+from smtl.notebook import LinksToDocs
 from smtl.penalties import Norm, Penalty, get_penalty
 from smtl.solvers import check_stopping
 from smtl.solvers.squared import largest_alpha, solve_squared
@@ -37,7 +38,7 @@ AUTO = 0.05
 SMALL = 2**17
 
 
-class SquaredLoss(BaseEstimator):
+class SquaredLoss(LinksToDocs, BaseEstimator):
     """What regression and classification share: the parameters, and the fit to targets in numbers."""
 
     def __init__(

@@ -154,7 +154,11 @@ def _table(digits: list[str], results: dict[str, _Result]) -> Table:
 
     from smtl.cli._fit_table import rounded
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        caption="Seconds of one fit. The first on a machine also compiles.",
+        caption_justify="left",
+    )
     table.add_column("Digit", justify="right")
     for name in results:
         table.add_column(f"F1\n{name.replace(' ', chr(10), 1)}", justify="right")
@@ -217,6 +221,6 @@ def _print_next(console: Console, out: Path) -> None:
     for command in (
         f"smtl evaluate {model} {rows}",
         f"smtl inspect {model}",
-        "smtl fit DATA -o model.skops        # your own data: a table with columns named label:...",
+        "smtl fit TABLE.csv --labels A,B    # a table of yours, and the columns to predict",
     ):
         console.print(f"    {command}", markup=False, soft_wrap=True)

@@ -58,8 +58,13 @@ class ClusterRows(Rows):
         self.marks = [None] * self.n_parts  # what is asked first of each part tells its mark, too
 
     def each(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
-        arguments = [(mark, function, common) for mark in self.marks]
-        found = self.results(self.apply(_on_part_marked, self.parts, arguments))
+        # What was found stays with a worker until it is fetched, and may be rows: some parts at a time.
+        found = []
+        at_once = max(2 * sum(worker["nthreads"] for worker in workers_of(self.client)), SUMMED_AT_ONCE)
+        for first in range(0, self.n_parts, at_once):
+            some = slice(first, first + at_once)
+            arguments = [(mark, function, common) for mark in self.marks[some]]
+            found += self.results(self.apply(_on_part_marked, self.parts[some], arguments))
         self.marks = [mark for _, mark in found]
         return [one for one, _ in found]
 

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from smtl import messages
+from smtl.notebook import LinksToDocs
 from smtl.registry import did_you_mean
 from smtl.tables.frames import as_table
 from smtl.tables.kinds import EMPTY, Kind, kind_of
@@ -26,7 +27,7 @@ __all__ = ["TableEncoder"]
 _SHOWN = 3  # values that a warning names
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(LinksToDocs, TransformerMixin, BaseEstimator):
     """Make features of a table: numbers, categories, texts, dates, each in its own way.
 
     What a column is, is told by its values. Numbers are scaled, and missing ones filled. Categories become a feature a

@@ -31,12 +31,17 @@ print(f"in memory:  objective {here.objective_:.6f}, gap {here.gap_:.0e}")
 print(f"on workers: objective {there.objective_:.6f}, gap {there.gap_:.0e}")
 
 # %%
-# Objective and bound, pass by pass: a pass goes over all parts, and asks each for the same as in memory. The weights of
-# both are the same up to what the gap allows.
+# Objective and bound, pass by pass. A pass goes over all parts, and asks each for the same as in memory.
 
-_, (course, ax) = plt.subplots(1, 2, figsize=(9, 3.8), width_ratios=(1.3, 1), layout="constrained")
-plot_convergence(there, course, x="passes")
-course.set_title("on a cluster")
+_, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
+plot_convergence(there, ax, x="passes")
+ax.set_title("on a cluster of two workers")
+plt.show()
+
+# %%
+# The weights of both are the same up to what the gap allows.
+
+_, ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")
 ax.axline((0, 0), slope=1, color="0.8")
 ax.plot(here.coef_.ravel(), there.coef_.ravel(), "o", color="#0072B2", markersize=4)
 ax.set(xlabel="weight, in memory", ylabel="weight, on a cluster", aspect="equal")

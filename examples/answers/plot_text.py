@@ -44,7 +44,7 @@ print(texts[400 + first], "->", [tag for tag, yes in zip(WORDS, answers[first], 
 # F1 of each tag on texts that were not trained on, and the words that speak for it most.
 
 words = model[0].get_feature_names_out()
-_, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 bars = ax.barh(list(WORDS), f1_score(Y[400:], answers, average=None), color="#0072B2")
 strongest = [", ".join(words[np.argsort(-weights)[:4]]) for weights in model[-1].coef_]
 ax.bar_label(bars, strongest, label_type="center", color="white")

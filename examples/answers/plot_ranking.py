@@ -14,7 +14,7 @@ from sklearn.metrics import ndcg_score
 from smtl import SMTLRanker
 
 rng = np.random.default_rng(4)
-weights = rng.normal(size=10)
+weights = np.append(3.0, rng.normal(size=9))
 
 
 def draw(n_queries, size=12):
@@ -43,7 +43,7 @@ def ndcg(scores, k):
 # NDCG of the first k rows of queries that were not trained on.
 
 ranks = np.arange(1, 13)
-_, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for scores, name, colour in (
     (ranker.predict(X_new), "SMTLRanker", "#0072B2"),
     (classifier.decision_function(X_new), "logistic regression", "#D55E00"),

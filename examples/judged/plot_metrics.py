@@ -25,15 +25,16 @@ for seed in range(5):
         f1[seed, k] = f1_score(y[600:], model.predict(X[600:]))
 
 # %%
-# A point is one draw of the data. None of the three is best throughout: ``SMTLClassifierCV()`` without a metric
-# compares them on held-out rows.
+# A point is one draw of the data, a bar the mean. None of the three is best throughout: ``SMTLClassifierCV()`` without
+# a metric compares them on held-out rows.
 
-_, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(6.4, 4), layout="constrained")
 for ax, values, name in zip(axes, (auc, f1), ("AUC", "F1"), strict=True):
-    ax.plot(values.T, "o-", color="0.75", markersize=4)
-    ax.plot(values.mean(axis=0), "o-", color="#0072B2", linewidth=2, label="mean")
-    ax.set(title=f"{name} on new rows", xlabel="trained on", xlim=(-0.3, 2.3))
+    ax.plot(values.T, "-", color="0.85", linewidth=1)
+    for k, colour in enumerate(("#0072B2", "#D55E00", "#009E73")):
+        ax.plot(np.full(5, k), values[:, k], "o", color=colour, markersize=5, alpha=0.7)
+        ax.hlines(values[:, k].mean(), k - 0.25, k + 0.25, color=colour, linewidth=3)
+    ax.set(title=f"{name} on new rows", xlabel="trained on", xlim=(-0.5, 2.5))
     ax.set_xticks(range(3), METRICS)
     ax.spines[["top", "right"]].set_visible(False)
-axes[0].legend(frameon=False)
 plt.show()

@@ -48,9 +48,10 @@ found = {
 # %%
 # A line is a site.
 
-_, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(list(found), list(found.values()), "o-", color="0.8", markersize=4)
 ax.plot(list(found), [np.mean(values) for values in found.values()], "o-", color="#0072B2", linewidth=2, label="mean")
+ax.margins(x=0.15)
 ax.set(ylabel="AUC on new rows of the site")
 ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)

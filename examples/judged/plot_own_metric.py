@@ -49,7 +49,7 @@ found = {
 # %%
 # The same loss, cut for three aims:
 
-_, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 misses, alarms, total = np.array(list(found.values())).T
 ax.barh(list(found), 5 * misses, color="#D55E00", label="misses, 5 each")
 bars = ax.barh(list(found), alarms, left=5 * misses, color="#56B4E9", label="false alarms, 1 each")

@@ -28,7 +28,7 @@ chances = {
 # %%
 # Of the rows with a probability of 0.3, about three in ten should be a yes: the diagonal.
 
-_, ax = plt.subplots(figsize=(4.4, 4.2), layout="constrained")
+_, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.8")
 for (name, chance), colour in zip(chances.items(), ("#0072B2", "#D55E00"), strict=True):
     share, told = calibration_curve(Y[test].ravel(), chance.ravel(), n_bins=10)

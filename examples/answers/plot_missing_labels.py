@@ -40,7 +40,7 @@ for k in range(12):
 # %%
 # Twelve draws, their mean and its standard error. The fewer labels a task has of its own, the more the others help.
 
-_, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for found, name, colour in (
     (together, "all tasks together, trace norm", "#0072B2"),
     (alone, "each task alone", "#D55E00"),

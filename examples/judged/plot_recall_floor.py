@@ -27,7 +27,7 @@ for seed in range(12):
 # %%
 # Recall and precision on new rows; a point is one draw of the data.
 
-_, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.axvline(0.9, color="0.8")
 for (rule, points), colour in zip(found.items(), ("#D55E00", "#0072B2"), strict=True):
     name = "cut for F1" if rule == "f1" else 'threshold="recall>=0.9"'
