@@ -140,7 +140,8 @@ class Tasks(ABC):
     def principal_axes(self) -> tuple[Float, Float, Float] | None:
         r"""Return the eigenvalues and eigenvectors of the rows' squares about their mean, where the rows are `shared`.
 
-        A row of weight k counts k times. As `squares`, they are a guess for solvers. They are computed once. None where float32 cannot hold the squares.
+        A row of weight k counts k times. As `squares`, they are a guess for solvers. They are computed once. None
+        where float32 cannot hold the squares.
 
         Returns
         -------

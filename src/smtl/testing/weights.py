@@ -82,19 +82,19 @@ def _check_planes(
     for i in range(len(ptr) - 1):
         rows = slice(ptr[i], ptr[i + 1])
         at = f"s = {scores[rows]!r}, y = {y[rows]!r}, weights = {weights[rows]!r}"
-        size = 1.0 + float(weights[rows] @ np.abs(scores[rows]))
+        size = _size(scores[rows], weights[rows], delta[i], c[rows])
         if not abs(value[i] - wanted[i]) <= _RTOL * size:
             fail(
                 f"planes of weighted rows must have the value of repeated rows, got {float(value[i])!r} instead of "
                 f"{float(wanted[i])!r} at {at}."
             )
-        if not abs(delta[i] - scores[rows] @ c[rows] - value[i]) <= _RTOL * (size + abs(delta[i])):
+        if not abs(delta[i] - scores[rows] @ c[rows] - value[i]) <= _RTOL * size:
             fail(f"delta - s'c of planes of weighted rows must be the value, {float(value[i])!r}, at {at}.")
     for other in others:
         below = of_copies(other)[2]
         for i in range(len(ptr) - 1):
             rows = slice(ptr[i], ptr[i + 1])
-            size = 1.0 + abs(delta[i]) + float(weights[rows] @ (np.abs(other[rows]) + np.abs(scores[rows])))
+            size = sum(_size(s[rows], weights[rows], delta[i], c[rows]) for s in (scores, other))
             if not delta[i] - other[rows] @ c[rows] <= below[i] + _RTOL * size:
                 fail(
                     "a plane of weighted rows must bound the loss of repeated rows from below, got "
@@ -107,18 +107,23 @@ def _check_parts(metric: Metric, flat: Flat, rng: np.random.Generator, fail: Fai
     """Fail unless a row of any weight is two equal rows whose weights add up to it."""
     scores, y, ptr = flat
     weights, part = 3.0 * rng.random(len(y)) + 0.1, rng.uniform(0.1, 0.9, len(y))
-    whole = weighted_planes(metric, scores, y, ptr, weights, **_plain(len(ptr) - 1))[2]
+    delta, c, whole = weighted_planes(metric, scores, y, ptr, weights, **_plain(len(ptr) - 1))
     twice = np.repeat(np.arange(len(y)), 2)
     divided = np.column_stack([part * weights, (1.0 - part) * weights]).ravel()
     parts = weighted_planes(metric, scores[twice], y[twice], 2 * ptr, divided, **_plain(len(ptr) - 1))[2]
     for i in range(len(ptr) - 1):
         rows = slice(ptr[i], ptr[i + 1])
-        if not abs(whole[i] - parts[i]) <= _NEAR * (1.0 + float(weights[rows] @ np.abs(scores[rows]))):
+        if not abs(whole[i] - parts[i]) <= _NEAR * _size(scores[rows], weights[rows], delta[i], c[rows]):
             fail(
                 "a row must count as two equal rows whose weights add up to its own, got a value of "
                 f"{float(whole[i])!r} and one of {float(parts[i])!r} at s = {scores[rows]!r}, y = {y[rows]!r}, "
                 f"weights = {weights[rows]!r} instead."
             )
+
+
+def _size(s: Float, weights: Float, delta: float, c: Float) -> float:
+    """Return the size of the terms of a plane at s; sums of scores count even where c is 0, as oracles add them up."""
+    return 1.0 + abs(delta) + float(np.abs(s) @ (weights + np.abs(c)))
 
 
 def _refused(metric: Metric, y: Labels, ptr: npt.NDArray[np.int64], weights: Float) -> bool:
