@@ -32,6 +32,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 D = 50
 POSITIVE = 0.01  # the share of positives
 PART_ROWS = 500_000
+LEAST_PARTS = 8  # of a collection, so that two workers have as many
 METRICS = ("auc", "f1", "log")
 TOL = 1e-2
 
@@ -51,6 +52,7 @@ def collection(rows: int, part_rows: int = PART_ROWS):
     import dask
     import dask.array as da
 
+    part_rows = min(part_rows, -(-rows // LEAST_PARTS))
     sizes = [min(part_rows, rows - start) for start in range(0, rows, part_rows)]
     blocks = [dask.delayed(part, pure=True)(k, size) for k, size in enumerate(sizes)]
     X = da.concatenate([da.from_delayed(b[0], (n, D), np.float32) for b, n in zip(blocks, sizes, strict=True)])

@@ -148,6 +148,13 @@ def _trouble(client: Any) -> str:
         return "no answer from the scheduler"
     if not workers:
         return "no worker"
-    if all(worker.get("status") == "paused" for worker in workers):
+    paused = [worker for worker in workers if worker.get("status") == "paused"]
+    if len(paused) == len(workers):
         return "no worker that takes tasks: all have paused for want of memory"
-    return ""
+    return "a worker that has paused for want of memory, and has tasks" if any(map(_stuck, paused)) else ""
+
+
+def _stuck(paused: dict[str, Any]) -> bool:
+    """Return whether a paused worker has tasks but none under way: these stay with it."""
+    counts = paused.get("metrics", {}).get("task_counts", {})
+    return bool(counts.get("ready")) and not counts.get("executing")
