@@ -12,7 +12,7 @@ from typing import Any
 
 from smtl.parts.errors import ClusterError
 
-__all__ = ["results", "sending", "workers_of"]
+__all__ = ["holders", "results", "sending", "workers_of"]
 
 LOOK_EVERY = 1.0  # seconds between looks at the cluster
 ANSWER_WITHIN = 10.0  # seconds that the scheduler may take to say which workers there are
@@ -120,6 +120,29 @@ def workers_of(client: Any) -> list[dict[str, Any]]:
     except TimeoutError as error:
         raise ClusterError(f"The scheduler must answer within {ANSWER_WITHIN:g} s, got nothing instead.") from error
     return list(told["workers"].values())
+
+
+def holders(client: Any, futures: Sequence[Any]) -> list[str]:
+    """Return the worker that has the result of each future; no name where that is not known.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    futures : list of Future
+        Whose results.
+
+    Returns
+    -------
+    list of str
+        Addresses.
+    """
+    keys = [future.key for future in futures]
+    try:
+        found = client.sync(client.scheduler.who_has, keys=keys, callback_timeout=ANSWER_WITHIN)
+    except Exception:  # a scheduler that is going away: whoever waits for results will tell
+        found = {}
+    return [next(iter(found.get(key, ())), "") for key in keys]
 
 
 _LOST = (
