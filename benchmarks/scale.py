@@ -198,7 +198,8 @@ def two_tasks_on_cluster(metric: str, X, Y) -> dict[str, object]:
     ):
         small = da.from_array(X[:20_000], chunks=(5_000, -1)), da.from_array(Y[:20_000], chunks=(5_000, -1))
         SMTLClassifier(metric, threshold=0.0, tol=0.5).fit(*small)
-        lazy = da.from_array(X, chunks=(PART_ROWS, -1)).persist(), da.from_array(Y, chunks=(PART_ROWS, -1)).persist()
+        part_rows = min(PART_ROWS, -(-len(X) // LEAST_PARTS))
+        lazy = [da.from_array(one, chunks=(part_rows, -1)).persist() for one in (X, Y)]
         wait(lazy)
         model = SMTLClassifier(metric, threshold=0.0, tol=TOL)
         cpu, own, started = client.run(cpu_of_process), cpu_of_process(), time.perf_counter()
