@@ -32,6 +32,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 D = 50
 POSITIVE = 0.01  # the share of positives
 PART_ROWS = 500_000
+LEAST_PARTS = 8  # of a collection, so that two workers have as many
 METRICS = ("auc", "f1", "log")
 TOL = 1e-2
 
@@ -51,6 +52,7 @@ def collection(rows: int, part_rows: int = PART_ROWS):
     import dask
     import dask.array as da
 
+    part_rows = min(part_rows, -(-rows // LEAST_PARTS))
     sizes = [min(part_rows, rows - start) for start in range(0, rows, part_rows)]
     blocks = [dask.delayed(part, pure=True)(k, size) for k, size in enumerate(sizes)]
     X = da.concatenate([da.from_delayed(b[0], (n, D), np.float32) for b, n in zip(blocks, sizes, strict=True)])
@@ -78,7 +80,7 @@ class Traffic:
         traffic = self
 
         def counted_shared(rows, value):
-            traffic.arguments += len(pickle.dumps(value)) * len(traffic.workers())
+            traffic.arguments += len(pickle.dumps(value))  # to one worker, which serves the others
             return shared(rows, value)
 
         def counted_apply(rows, function, handles, arguments):
@@ -97,9 +99,6 @@ class Traffic:
         cluster.ClusterRows.apply = counted_apply
         cluster.ClusterRows.begin = counted_begin
         self._start = self.served()
-
-    def workers(self):
-        return self.client.scheduler_info(n_workers=-1)["workers"]
 
     def served(self) -> int:
         return sum(self.client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
@@ -199,7 +198,8 @@ def two_tasks_on_cluster(metric: str, X, Y) -> dict[str, object]:
     ):
         small = da.from_array(X[:20_000], chunks=(5_000, -1)), da.from_array(Y[:20_000], chunks=(5_000, -1))
         SMTLClassifier(metric, threshold=0.0, tol=0.5).fit(*small)
-        lazy = da.from_array(X, chunks=(PART_ROWS, -1)).persist(), da.from_array(Y, chunks=(PART_ROWS, -1)).persist()
+        part_rows = min(PART_ROWS, -(-len(X) // LEAST_PARTS))
+        lazy = [da.from_array(one, chunks=(part_rows, -1)).persist() for one in (X, Y)]
         wait(lazy)
         model = SMTLClassifier(metric, threshold=0.0, tol=TOL)
         cpu, own, started = client.run(cpu_of_process), cpu_of_process(), time.perf_counter()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from smtl.dask.waiting import results, sending, workers_of
+from smtl.dask.waiting import holders, results, sending, workers_of
 from smtl.metrics.spreading import Round, Scored, added
 from smtl.parts.part import Part, Sums, Where, answered, check_mark, marked, scored, slopes
 from smtl.parts.raw import Raw, Reading, encoded
@@ -44,6 +44,7 @@ class ClusterRows(Rows):
         self.client, self.raws, self.patience = client, list(raws), patience
         self.n_parts, self.n_bytes = len(self.raws), n_bytes
         self.parts: list[Any] = []
+        self.kept = False
         self.marks: list[int | None] = [None] * self.n_parts
 
     def each_raw(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
@@ -54,7 +55,8 @@ class ClusterRows(Rows):
         n_bytes = max(self.n_bytes or 0.0, width * float(reading.n_entries))
         lazy = self.lazy(_prepared, self.raws, [(reading,)] * self.n_parts)
         memory = sum(worker["memory_limit"] or float("inf") for worker in workers_of(self.client))
-        self.parts = self.compute(lazy) if n_bytes <= KEPT_SHARE * memory else lazy
+        self.kept = n_bytes <= KEPT_SHARE * memory
+        self.parts = self.compute(lazy) if self.kept else lazy
         self.marks = [None] * self.n_parts  # what is asked first of each part tells its mark, too
 
     def each(self, function: Callable[..., Any], *common: Any) -> list[Any]:  # noqa: D102
@@ -108,14 +110,31 @@ class ClusterRows(Rows):
         with sending(self.client):
             return self.client.submit(_itself, value, pure=False, key=None)
 
-    def total(self, futures: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
-        """Return the sum of the results of futures, added up where they are, a few at a time."""
+    def total(self, futures: Sequence[Any], add: Callable[[Sequence[Any]], Any], *, by_worker: bool = False) -> Any:
+        """Return the sum of the results of futures, one a part, added up where they are.
+
+        By worker, each worker's own are added up first, so that only sums are sent; rounding then depends on which
+        worker has which part. Otherwise the same parts are always added up together.
+        """
+        groups = self._by_worker(futures) if by_worker else []
+        return self.results([self._added_up([self._added_up(group, add) for group in groups] or futures, add)])[0]
+
+    def _added_up(self, futures: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+        """Return a future of the sum of some results, by a tree."""
         level = list(futures)
         while len(level) > 1:
             groups = [level[k : k + SUMMED_AT_ONCE] for k in range(0, len(level), SUMMED_AT_ONCE)]
             with sending(self.client):
                 level = self.client.map(add, groups, pure=False, key=_kind(add))
-        return self.results(level)[0]
+        return level[0]
+
+    def _by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
+        """Return the futures in groups, by the worker that has the part; none where parts are not kept."""
+        groups: dict[str, list[Any]] = {}
+        if self.kept:
+            for future, worker in zip(futures, holders(self.client, self.parts), strict=True):
+                groups.setdefault(worker, []).append(future)
+        return list(groups.values())
 
 
 class _PassOnCluster(Pass):
@@ -125,8 +144,7 @@ class _PassOnCluster(Pass):
         self.rows, self.where = rows, rows.shared(where)
         self.states: list[Any] = []
         # A task that has a part among its arguments stays with it: the scores are not sent to a worker that is idle.
-        kept = bool(rows.parts) and not hasattr(rows.parts[0], "dask")
-        self.beside = [(part,) for part in rows.parts] if kept else [()] * rows.n_parts
+        self.beside = [(part,) for part in rows.parts] if rows.kept else [()] * rows.n_parts
 
     def _round(self, todo: Round) -> list[Any]:
         """Return futures of what the parts send."""
@@ -142,7 +160,9 @@ class _PassOnCluster(Pass):
 
     def answer(self, todo: Round) -> Any:
         sent = self._round(todo)
-        return self.rows.results(sent) if todo.joined is None else self.rows.total(sent, todo.joined)
+        return (
+            self.rows.results(sent) if todo.joined is None else self.rows.total(sent, todo.joined, by_worker=todo.exact)
+        )
 
     def sums(self, todo: Round) -> Sums:
         rows, common = self.rows, self.rows.shared(todo._replace(own=None))

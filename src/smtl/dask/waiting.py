@@ -12,7 +12,7 @@ from typing import Any
 
 from smtl.parts.errors import ClusterError
 
-__all__ = ["results", "sending", "workers_of"]
+__all__ = ["holders", "results", "sending", "workers_of"]
 
 LOOK_EVERY = 1.0  # seconds between looks at the cluster
 ANSWER_WITHIN = 10.0  # seconds that the scheduler may take to say which workers there are
@@ -122,6 +122,29 @@ def workers_of(client: Any) -> list[dict[str, Any]]:
     return list(told["workers"].values())
 
 
+def holders(client: Any, futures: Sequence[Any]) -> list[str]:
+    """Return the worker that has the result of each future; no name where that is not known.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    futures : list of Future
+        Whose results.
+
+    Returns
+    -------
+    list of str
+        Addresses.
+    """
+    keys = [future.key for future in futures]
+    try:
+        found = client.sync(client.scheduler.who_has, keys=keys, callback_timeout=ANSWER_WITHIN)
+    except Exception:  # a scheduler that is going away: whoever waits for results will tell
+        found = {}
+    return [next(iter(found.get(key, ())), "") for key in keys]
+
+
 _LOST = (
     "The fit cannot go on: the client was closed or restarted, or the scheduler is gone, and with it all that was "
     "under way; or data that were scattered are lost with their worker, and cannot be computed again. Fit again; with "
@@ -148,6 +171,13 @@ def _trouble(client: Any) -> str:
         return "no answer from the scheduler"
     if not workers:
         return "no worker"
-    if all(worker.get("status") == "paused" for worker in workers):
+    paused = [worker for worker in workers if worker.get("status") == "paused"]
+    if len(paused) == len(workers):
         return "no worker that takes tasks: all have paused for want of memory"
-    return ""
+    return "a worker that has paused for want of memory, and has tasks" if any(map(_stuck, paused)) else ""
+
+
+def _stuck(paused: dict[str, Any]) -> bool:
+    """Return whether a paused worker has tasks but none under way: these stay with it."""
+    counts = paused.get("metrics", {}).get("task_counts", {})
+    return bool(counts.get("ready")) and not counts.get("executing")

@@ -8,12 +8,14 @@ those counts tells the inverted pairs of the rarer class. For P rows of the rare
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from smtl.metrics.spreading import Ask, Float, Round, Scored, SpreadOracle, added, by_part, by_task, counts_of
+from smtl.metrics.spreading import Ask, Float, Round, Scored, SpreadOracle, by_part, by_task, counts_of
 
 __all__ = ["pairs"]
 
@@ -48,7 +50,8 @@ def pairs(ask: Ask) -> SpreadOracle:
         ordered[a:b], rows = sorted_rows(few[a:b] - 1.0)
         order[a:b] = a + rows
     numbers = np.int32 if max(n_pos.max(initial=0), n_neg.max(initial=0)) < 2**31 else np.int64
-    at_most, margin = yield Round(_counted, (sign, ordered, ptr, numbers), joined=added)
+    at_most, margins = yield Round(_counted, (sign, ordered, ptr, numbers), joined=_joined, exact=True)
+    margin = np.sort(margins, axis=0).sum(axis=0)  # the same whatever the order
 
     inverted, total = np.empty(len(few), dtype=at_most.dtype), np.empty(len(sign))
     for i, (a, b) in enumerate(pairwise(ptr)):
@@ -77,7 +80,13 @@ def _counted(scored: Scored, common: Any, own: Any) -> tuple[Any, Any]:
     inverted = np.empty(len(scored.scores), dtype=numbers)
     at_most, margin = np.zeros(len(few) + len(sign), dtype=np.int64), np.zeros(len(sign))
     count_inverted(scored.scores, scored.y, scored.ptr, sign, few, few_ptr, inverted, at_most, margin)
-    return inverted, (at_most.astype(numbers), margin)
+    return inverted, (at_most.astype(numbers), margin[np.newaxis])
+
+
+def _joined(sent: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Add up the counts of places, and keep the margins apart."""
+    at_most, margins = zip(*sent, strict=True)
+    return reduce(np.add, at_most), np.concatenate(margins)
 
 
 def _coefficients(scored: Scored, common: Any, own: Any) -> tuple[Float, Any]:

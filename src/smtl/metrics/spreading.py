@@ -100,6 +100,9 @@ class Round(NamedTuple):
     joined : callable or None
         What makes one answer of several parts' answers, in whatever groups these come, such as `added`. It is done
         where the answers are. None if they are wanted one by one, as a list.
+    exact : bool
+        Whether the joined answer is the same to the last bit in whatever groups and order the answers come. They may
+        then be joined by the place where they are.
     last : bool
         Whether what is kept are the coefficients c of all rows of the part, a flat array. What is sent is added.
     """
@@ -108,6 +111,7 @@ class Round(NamedTuple):
     common: Any = None
     own: Sequence[Any] | None = None
     joined: Callable[[Sequence[Any]], Any] | None = None
+    exact: bool = False
     last: bool = False
 
 

@@ -48,7 +48,12 @@ def kill(client, address=None):
     processes = client.run(os.getpid)
     address = address or next(iter(processes))
     os.kill(processes[address], signal.SIGKILL)
-    until(lambda: address not in client.scheduler_info(n_workers=-1)["workers"])
+    until(lambda: address not in seen(client))
+
+
+def seen(client):
+    """Return the workers that the scheduler knows."""
+    return client.scheduler_info(n_workers=-1)["workers"]
 
 
 def until(true, seconds=60.0):
@@ -60,7 +65,7 @@ def until(true, seconds=60.0):
 
 @both
 def test_a_worker_that_leaves(client, monkeypatch, when):
-    first = next(iter(client.scheduler_info()["workers"]))
+    first = next(iter(seen(client)))
     asked = disturbed(monkeypatch, lambda: client.retire_workers([first], close_workers=True), when=when)
     same(*fit_both(*draw()))
     assert len(asked) > 5
@@ -74,7 +79,7 @@ def test_a_worker_that_is_killed(client, monkeypatch, when):
 
 
 def test_a_result_that_is_lost_while_others_are_waited_for(client):
-    here, there = client.scheduler_info(n_workers=-1)["workers"]
+    here, there = seen(client)
     done = client.submit(os.getpid, workers=[here], allow_other_workers=True, pure=False)
     process = done.result()
     slow = client.submit(lambda: time.sleep(3.0), workers=[there], pure=False)
@@ -92,7 +97,7 @@ def test_results_that_are_lost_with_the_last_worker_before_they_are_fetched(work
         if len(asked) == 5:
             wait(futures, timeout=60)
             workers.scale(0)
-            until(lambda: not client.scheduler_info(n_workers=-1)["workers"])
+            until(lambda: not seen(client))
         return fetch(client, futures, patience)
 
     asked = disturbed(monkeypatch, lambda: None)
@@ -151,7 +156,7 @@ def test_a_lost_fit_goes_on_from_its_checkpoint(client, two_workers, tmp_path, m
 def test_scattered_data_that_are_lost(client, monkeypatch):
     monkeypatch.setattr(cluster, "KEPT_SHARE", 0.0)  # so that the data are asked for in each pass
     X, Y = draw()
-    held = client.scatter(X, workers=[next(iter(client.scheduler_info()["workers"]))])
+    held = client.scatter(X, workers=[next(iter(seen(client)))])
     lazy = da.from_delayed(dask.delayed(held), X.shape, X.dtype)
     holder = client.who_has(held)[held.key][0]
     disturbed(monkeypatch, lambda: kill(client, holder), when=BETWEEN)
@@ -180,19 +185,31 @@ def pause(dask_worker, at):
     return before
 
 
-def test_all_workers_paused(client, monkeypatch):
-    before = next(iter(client.run(pause, at=1e-6).values()))
+@pytest.fixture
+def pausing(client):
+    """Let workers pause, as if their memory were full, until the test is over."""
+    before = next(iter(client.run(pause, at=0.8).values()))
 
-    def all_paused():
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        return {worker["status"] for worker in workers} == {"paused"}
+    def all_paused(addresses):
+        client.run(pause, at=1e-6, workers=addresses)
+        until(lambda: {seen(client)[one]["status"] for one in addresses} == {"paused"})
 
-    try:
-        disturbed(monkeypatch, lambda: until(all_paused), at=1, when=BETWEEN)
-        with pytest.raises(ClusterError, match="all have paused for want of memory"):
-            fit_both(*draw(), patience=2.0)
-    finally:
-        client.run(pause, at=before)
+    yield all_paused
+    client.run(pause, at=before)
+
+
+def test_all_workers_paused(client, pausing, monkeypatch):
+    disturbed(monkeypatch, lambda: pausing(list(seen(client))), when=BETWEEN)
+    with pytest.raises(ClusterError, match="all have paused for want of memory"):
+        fit_both(*draw(), patience=2.0)
+
+
+def test_a_worker_that_has_paused_with_tasks(client, pausing):
+    here = next(iter(seen(client)))
+    tasks = [client.submit(time.sleep, 2.0, workers=[here], pure=False) for _ in range(2)]
+    pausing([here])
+    with pytest.raises(ClusterError, match="a worker that has paused for want of memory, and has tasks"):
+        waiting.results(client, tasks, 2.0)
 
 
 @both
