@@ -96,58 +96,180 @@ def find_stops(values, rows, n, highest_first, weights, inside, whole_class, tot
     return count
 
 
+@njit(inline="always")
+def loss_at(formula, missed, i, n_pos, flagged, k, n_neg):
+    """Return Delta where the i-th stop of the missed and the k-th of the flagged are."""
+    m, m_part = missed[BELOW, i], missed[PART, i]
+    f, f_part = flagged[BELOW, k], flagged[PART, k]
+    loss = formula(n_pos - m, f, m, n_neg - f)
+    if f_part > 0.0:
+        f_above = flagged[ABOVE, k]
+        loss += f_part * (formula(n_pos - m, f_above, m, n_neg - f_above) - loss)
+    if m_part > 0.0:
+        m_above = missed[ABOVE, i]
+        other = formula(n_pos - m_above, f, m_above, n_neg - f)
+        if f_part > 0.0:
+            f_above = flagged[ABOVE, k]
+            other += f_part * (formula(n_pos - m_above, f_above, m_above, n_neg - f_above) - other)
+        loss += m_part * (other - loss)
+    return loss
+
+
 @njit(
-    types.Tuple((int64, int64, float64, float64))(
-        FORMULA, boolean, float64[:, ::1], int64, float64, float64[:, ::1], int64, float64, float64
+    boolean(FORMULA, float64[:, ::1], int64, float64, float64[:, ::1], int64, int64, float64, float64),
+    cache=True,
+    nogil=True,
+)
+def rises(formula, missed, i, n_pos, flagged, n_flagged, k, n_neg, shift):
+    """Return whether the value rises from the k-th stop of the flagged on, where it is concave in them.
+
+    Stops may be so near that the next one differs by no more than rounding. Then those farther away tell.
+    """
+    loss = loss_at(formula, missed, i, n_pos, flagged, k, n_neg)
+    noise = ROUNDING * (1.0 + abs(loss) + 2.0 * abs(flagged[SCORES, k] + flagged[AMOUNT, k] * shift))
+    step = 1
+    while k < n_flagged - 1:
+        ahead = min(k + step, n_flagged - 1)
+        rise = loss_at(formula, missed, i, n_pos, flagged, ahead, n_neg) - loss
+        rise += 2.0 * (
+            flagged[SCORES, ahead] - flagged[SCORES, k] + (flagged[AMOUNT, ahead] - flagged[AMOUNT, k]) * shift
+        )
+        if abs(rise) > noise or ahead == n_flagged - 1:
+            return rise > noise
+        step *= 2
+    return False
+
+
+@njit(
+    int64(FORMULA, float64[:, ::1], int64, float64, float64[:, ::1], int64, int64, float64, float64),
+    cache=True,
+    nogil=True,
+)
+def summit(formula, missed, i, n_pos, flagged, n_flagged, start, n_neg, shift):
+    """Return the stop of the flagged that is worth most, where the value is concave in them.
+
+    From ``start`` on in steps that double, which are then halved again.
+    """
+    step = 1
+    if rises(formula, missed, i, n_pos, flagged, n_flagged, start, n_neg, shift):
+        low, high = start, start + 1  # it rises from `low` on, and not from `high` on
+        while high < n_flagged - 1 and rises(formula, missed, i, n_pos, flagged, n_flagged, high, n_neg, shift):
+            low = high
+            step *= 2
+            high = min(low + step, n_flagged - 1)
+    else:
+        low, high = start - 1, start
+        while low >= 0 and not rises(formula, missed, i, n_pos, flagged, n_flagged, low, n_neg, shift):
+            high = low
+            step *= 2
+            low = max(high - step, -1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if rises(formula, missed, i, n_pos, flagged, n_flagged, middle, n_neg, shift):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@njit(
+    types.Tuple((int64, float64, float64))(
+        FORMULA, boolean, float64[:, ::1], int64, float64, float64[:, ::1], int64, int64, float64, float64
     ),
     cache=True,
     nogil=True,
 )
-def worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n_neg, shift):
+def worst_flags(formula, concave, missed, i, n_pos, flagged, n_flagged, start, n_neg, shift):
+    """Return the stop of the flagged that is worth most at the i-th of the missed, Delta, and what both are worth."""
+    first, last = 0, n_flagged - 1
+    if concave:
+        first = last = summit(formula, missed, i, n_pos, flagged, n_flagged, start, n_neg, shift)
+    best_k, best_loss, best = 0, 0.0, -np.inf
+    for k in range(first, last + 1):
+        loss = loss_at(formula, missed, i, n_pos, flagged, k, n_neg)
+        value = loss + 2.0 * (flagged[SCORES, k] + flagged[AMOUNT, k] * shift)
+        if value > best:
+            best_k, best_loss, best = k, loss, value
+    return best_k, best_loss, best
+
+
+@njit(int64(float64[:, ::1], int64, float64, int64, float64, float64[::1], float64, float64), cache=True, nogil=True)
+def most_promising(missed, low, u_low, high, u_high, pos, shift, best):
+    """Return the stop between two that may be worth most, -1 if none of them can be worth more than ``best``.
+
+    U is at most on the line through both. The sum of the missed scores is convex, and rises from stop to stop by the
+    positives in ascending order.
+    """
+    length = missed[AMOUNT, high] - missed[AMOUNT, low]
+    if length <= 0.0:
+        return -1
+    slope = (u_high - u_low) / length
+    first, last = low, high
+    while first < last:
+        middle = (first + last) // 2
+        if 2.0 * (pos[middle] + shift) < slope:
+            first = middle + 1
+        else:
+            last = middle
+    bound = u_low + slope * (missed[AMOUNT, first] - missed[AMOUNT, low])
+    lost = 2.0 * (missed[SCORES, first] + missed[AMOUNT, first] * shift)
+    return -1 if bound - lost <= best + ROUNDING * (1.0 + abs(bound) + abs(lost)) else first
+
+
+@njit(
+    types.Tuple((int64, int64, float64, float64))(
+        FORMULA,
+        boolean,
+        boolean,
+        float64[:, ::1],
+        int64,
+        float64,
+        float64[:, ::1],
+        int64,
+        float64,
+        float64,
+        float64[::1],
+        int64[::1],
+        float64[::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def worst_stops(formula, concave, convex, missed, n_missed, n_pos, flagged, n_flagged, n_neg, shift, pos, todo, most):
     """Return the stops of both classes, Delta and the value that attain the maximum at scores raised by ``shift``.
 
-    Where Delta is concave in the flagged negatives, so is the value, and the best stop is found by walking uphill from
-    the last one: up as long as it gains, otherwise down. A step that is no more than rounding is no step, and does not
-    end the walk. Elsewhere all stops are tried. The formula is asked in one place, in line: handing it on to another
-    function takes several times as long as the formula.
+    Let U(m) be the most that a labelling is worth which misses m, but for the scores of the missed. Where Delta is
+    convex in m, so is U, and between two stops it is at most on the line through both. What is then not worth more
+    than the best is not looked at, and the most promising stop between them is next. Elsewhere all stops are, from the
+    last one down, as in `smtl.kernels.labelling`: of equals the same one is found. ``todo`` and ``most`` are room for
+    numbers of stops, and for U there.
     """
     best_i, best_j, best_loss, best = 0, 0, 0.0, -np.inf
-    j = 0
-    for i in range(n_missed - 1, -1, -1):  # in the order of `smtl.kernels.labelling`: of equals the same one is found
-        m, m_above, m_part = missed[BELOW, i], missed[ABOVE, i], missed[PART, i]
-        lost = 2.0 * (missed[SCORES, i] + missed[AMOUNT, i] * shift)
-        start = k = j if concave else 0
-        step = 0  # none yet
-        current = current_loss = 0.0
-        while True:
-            f, f_part = flagged[BELOW, k], flagged[PART, k]
-            loss = formula(n_pos - m, f, m, n_neg - f)
-            if f_part > 0.0:
-                f_above = flagged[ABOVE, k]
-                loss += f_part * (formula(n_pos - m, f_above, m, n_neg - f_above) - loss)
-            if m_part > 0.0:
-                other = formula(n_pos - m_above, f, m_above, n_neg - f)
-                if f_part > 0.0:
-                    f_above = flagged[ABOVE, k]
-                    other += f_part * (formula(n_pos - m_above, f_above, m_above, n_neg - f_above) - other)
-                loss += m_part * (other - loss)
-            gained = 2.0 * (flagged[SCORES, k] + flagged[AMOUNT, k] * shift)
-            value = loss + gained
-            noise = ROUNDING * (1.0 + abs(loss) + abs(gained)) if concave else 0.0
-            falls = False
-            if step == 0 or value > current + noise:
-                j, current, current_loss = k, value, loss
-                step = 1 if step == 0 else step
+    k, size = 0, 0  # stops yet to come, the next one last; all have been looked at
+    i, high, u_high = n_missed - 1, -1, 0.0
+    while True:
+        k, loss, u = worst_flags(formula, concave, missed, i, n_pos, flagged, n_flagged, k, n_neg, shift)
+        value = u - 2.0 * (missed[SCORES, i] + missed[AMOUNT, i] * shift)
+        if value > best:
+            best_i, best_j, best_loss, best = i, k, loss, value
+        if high < 0:
+            high, u_high, i = i, u, 0
+        else:
+            todo[size], most[size] = i, u
+            size += 1
+            i = -1
+        while i < 0 and size > 0:
+            low, u_low = todo[size - 1], most[size - 1]
+            between = high - 1
+            if convex:
+                between = most_promising(missed, low, u_low, high, u_high, pos, shift, best)
+            if low < between < high:
+                i = between
             else:
-                falls = concave and value < current - noise
-            k += step
-            if step == 1 and concave and j == start and (falls or k == n_flagged):
-                step, k, falls = -1, start - 1, False
-            if falls or k < 0 or k == n_flagged:
-                break
-        if current - lost > best:
-            best_i, best_j, best_loss, best = i, j, current_loss, current - lost
-    return best_i, best_j, best_loss, best
+                high, u_high = low, u_low
+                size -= 1
+        if i < 0 or n_missed == 1:
+            return best_i, best_j, best_loss, best
 
 
 @njit(
@@ -256,6 +378,7 @@ def weighted_labelling_planes(
         missed = np.empty((5, most_stops(n_pos, cell_pos, k_pos)))
         n_missed = find_stops(pos, pos_rows, k_pos, False, weights, not convex, True, n_pos, cell_pos, missed)
         flagged = np.empty((5, most_stops(n_neg, cell_neg, k_neg)))
+        todo, most = np.empty(n_missed, np.int64), np.empty(n_missed)
         # Half of what a flag can raise Delta by: a negative pays for its flag with a score above minus that.
         price = max(0.5 * price_of_a_flag(formula, n_pos, n_neg, cell_pos, cell_neg), 1e-6)
         spread = value_at(pos, pos_rows, k_pos, weights, np.floor(0.75 * n_pos))
@@ -279,7 +402,9 @@ def weighted_labelling_planes(
                 n_flagged = find_stops(
                     neg, neg_rows, n_top, True, weights, True, n_top == k_neg, n_neg, cell_neg, flagged
                 )
-            a, b, loss, seen = worst_stops(formula, concave, missed, n_missed, n_pos, flagged, n_flagged, n_neg, x)
+            a, b, loss, seen = worst_stops(
+                formula, concave, convex, missed, n_missed, n_pos, flagged, n_flagged, n_neg, x, pos, todo, most
+            )
             m, f = missed[AMOUNT, a], flagged[AMOUNT, b]
             slope = 2.0 * (f - m) if with_intercept else 0.0
             if abs(slope) <= 1e-12 * (n_pos + n_neg):

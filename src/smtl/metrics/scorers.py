@@ -24,7 +24,8 @@ LEAST = 1e-15  # probabilities are kept so far from 0 and 1: one row must not de
 class LabelScorer:
     """What a fitted classifier scores on rows of which some labels may be missing: ``scorer(estimator, X, y)``.
 
-    It may be given as ``scoring`` to scikit-learn's searches and to smtl's. Greater is better.
+    It may be given as ``scoring`` to scikit-learn's searches and to smtl's. Greater is better. With scikit-learn's
+    metadata routing, `set_score_request` says whether it gets the weights of rows.
 
     Parameters
     ----------
@@ -45,11 +46,12 @@ class LabelScorer:
     def __init__(self, metric: Metric, average: str) -> None:
         self.metric = metric
         self.average = average
+        self._weights_asked_for: bool | str | None = None
 
     def __repr__(self) -> str:
         return f"make_scorer({self.metric!r}, average={self.average!r})"
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score.
 
         Parameters
@@ -60,6 +62,8 @@ class LabelScorer:
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Classes, or a matrix of 0 and 1; NaN where a label is missing.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts: a weight of k is k equal rows.
 
         Returns
         -------
@@ -67,7 +71,9 @@ class LabelScorer:
             NaN where no label has both classes.
         """
         from smtl.estimators.scoring import TaskScorer  # the estimators need the metrics
+        from smtl.estimators.weights import read_sample_weight
 
+        weights = read_sample_weight(sample_weight, X)
         signs = _signs(estimator, y)
         if self.metric.judges_answers:
             scores = _answers(estimator, X, signs.shape[1])
@@ -77,7 +83,57 @@ class LabelScorer:
             scores = _columns(estimator.decision_function(X), signs.shape[1])
         else:
             scores = _probabilities(estimator, X, signs.shape[1])
-        return TaskScorer(self.metric, pooled=self.average == "micro")(zip(signs.T, scores.T, strict=True))
+        each = None if weights is None else [weights] * signs.shape[1]
+        return TaskScorer(self.metric, pooled=self.average == "micro")(zip(signs.T, scores.T, strict=True), each)
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> LabelScorer:
+        """Say whether the scorer gets weights of rows, where scikit-learn's metadata routing is switched on.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As for scikit-learn's own scorers: True to get them, False not to, a name under which they are passed;
+            None to be an error where weights are passed.
+
+        Returns
+        -------
+        LabelScorer
+            Itself.
+
+        Examples
+        --------
+        >>> from sklearn import config_context
+        >>> from sklearn.model_selection import cross_validate
+        >>> from smtl import SMTLClassifier
+        >>> from smtl.metrics import get_scorer
+        >>> X, y, weights = np.arange(40.0)[:, None], np.arange(40) > 15, np.ones(40)
+        >>> with config_context(enable_metadata_routing=True):
+        ...     model = SMTLClassifier().set_fit_request(sample_weight=True)
+        ...     scorer = get_scorer("f1").set_score_request(sample_weight=True)
+        ...     found = cross_validate(model, X, y, scoring=scorer, params={"sample_weight": weights})
+        >>> found["test_score"].shape
+        (5,)
+        """
+        self._weights_asked_for = sample_weight
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return what the scorer asks for, for scikit-learn.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRequest
+            For ``score``.
+        """
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=self._weights_asked_for)
+        return request
+
+    def _accept_sample_weight(self) -> bool:
+        """Return whether weights may be given: scikit-learn asks its scorers so where there is no routing."""
+        return True
 
 
 def make_scorer(metric: str | Metric, *, average: str = "macro") -> LabelScorer:
@@ -93,7 +149,7 @@ def make_scorer(metric: str | Metric, *, average: str = "macro") -> LabelScorer:
     Returns
     -------
     LabelScorer
-        ``scorer(estimator, X, y)``.
+        ``scorer(estimator, X, y, sample_weight=None)``.
 
     Examples
     --------
@@ -139,7 +195,7 @@ def get_scorer(scoring: str) -> LabelScorer:
     Returns
     -------
     LabelScorer
-        ``scorer(estimator, X, y)``; labels that are missing do not count.
+        ``scorer(estimator, X, y, sample_weight=None)``; labels that are missing do not count.
 
     Examples
     --------

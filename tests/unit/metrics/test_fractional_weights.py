@@ -118,6 +118,23 @@ def test_the_oracle_finds_the_worst_answer(metric, worst):
         assert delta[0] - s[order] @ c == pytest.approx(value[0], abs=1e-9)
 
 
+@pytest.mark.parametrize("metric", CONTINGENCY, ids=repr)
+def test_the_worst_numbers_of_errors_of_many_rows(metric):
+    """Of all that quarters of rows can be missed and flagged; too many rows to look at each labelling."""
+    rng = new_rng()
+    for _ in range(20):
+        quarters = [rng.integers(1, 8, k) for k in rng.integers(1, 25, 2)]
+        y = np.repeat(np.array([1, -1], dtype=np.int8), [len(part) for part in quarters])
+        s = rng.choice([0.03, 0.1, 1.0]) * rng.standard_normal(len(y)) + rng.choice([0.0, 0.3]) * y
+        s = np.round(s, rng.choice([1, 8]))
+        pos, neg = (np.sort(np.repeat(s[y == sign], part)) for sign, part in zip((1, -1), quarters, strict=True))
+        lost, gained = (np.append(0.0, 0.5 * np.cumsum(part)) for part in (pos, neg[::-1]))
+        delta = interpolated(metric, len(pos) / 4, len(neg) / 4)
+        losses = np.array([delta(np.arange(len(pos) + 1) / 4, f / 4) for f in range(len(neg) + 1)]).T
+        _, _, value = planes_of(metric, s, y, np.concatenate(quarters) / 4.0)
+        assert value[0] == pytest.approx(np.max(losses - lost[:, None] + gained), abs=1e-9)
+
+
 def planes_of(metric, s, y, weights, **changed):
     given = {"shift": np.zeros(1), "with_intercept": False, "eps": 0.0, **changed}
     return weighted_planes(metric, s, y, np.array([0, len(y)]), weights, **given)

@@ -246,6 +246,79 @@ def test_other_kinds_of_models_thinned_and_without_a_network(browser, tmp_path):
         assert browser.get_log("browser") == []
 
 
+def wanted_of(floor, measure):
+    """What the page says of a floor, as a function of labels and answers: the figure, and whether it is kept."""
+    measured = {"recall": recall_score, "precision": precision_score}[measure]
+
+    def told(y, yes):
+        reached = measured(y, yes, zero_division=0)
+        kept = "kept" if reached >= floor else "not kept"
+        start = f"The model's cut is to keep {measure} \u2265 {floor} on new rows. Here it is "
+        return start, reached, f": {kept}."
+
+    return told
+
+
+def cost_of(miss, false_alarm):
+    """What the page says of costs."""
+
+    def told(y, yes):
+        cost = (miss * np.sum(y & ~yes) + false_alarm * np.sum(~y & yes)) / len(y)
+        start = f"A miss costs {miss}, a false alarm {false_alarm}. Here they cost "
+        return start, cost, " a row, in the mean."
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ({"threshold": "recall>=0.9"}, (wanted_of(0.9, "recall"),) * 2),
+        ({"threshold": "precision>=0.8"}, (wanted_of(0.8, "precision"),) * 2),
+        ({"costs": (5, 1)}, (cost_of(5, 1),) * 2),
+        ({"costs": {1: (20, 3)}}, (cost_of(1, 1), cost_of(20, 3))),
+    ],
+    ids=["recall", "precision", "costs", "costs of a task"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_slider_tells_whether_the_condition_holds_at_a_cut(browser, tmp_path, made, told):
+    X, Y = songs()
+    model = SMTLClassifier("auc", "ridge", C=0.5, **made).fit(X, Y[:, :2])
+    write_report(model, Dataset(X, Y[:, :2], names(6), ("calm", "sad")), tmp_path / "report.html")
+    set_size(browser, 1280, 900)
+    browser.get((tmp_path / "report.html").as_uri())
+    scores, shown = model.decision_function(X), browser.find_element(By.ID, "condition")
+    rng = np.random.default_rng(SEED)
+    for i, task in enumerate(("calm", "sad")):
+        Select(browser.find_element(By.ID, "which")).select_by_visible_text(task)
+        assert shown.is_displayed()
+        known = ~np.isnan(Y[:, i])
+        y, s = Y[known, i] > 0, scores[known, i]
+        last = int(browser.find_element(By.ID, "cut").get_attribute("max"))
+        for place in (None, 0, last, *rng.integers(last, size=8).tolist()):
+            if place is not None:  # before that, the model's own cut
+                slide(browser, place)
+            cut = agrees(browser, y, s)
+            start, value, end = told[i](y, s > cut)
+            assert shown.text.startswith(start)
+            assert shown.text.endswith(end)
+            assert float(shown.text[len(start) : -len(end)]) == pytest.approx(value, abs=0.5e-3 + 1e-12, rel=5e-3)
+            kept = {": kept.": "yes", ": not kept.": "no"}.get(end, "")
+            assert shown.get_attribute("data-kept") == kept
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("rule", ["at-least-one", "at-most-1", "top-1", 0.0])
+def test_a_rule_for_rows_is_named_and_a_number_is_no_condition(browser, tmp_path, rule):
+    X, Y = songs()
+    model = SMTLClassifier("log", "ridge", threshold=rule).fit(X, np.nan_to_num(Y[:, :2]))
+    write_report(model, Dataset(X, Y[:, :2], names(6), ("calm", "sad")), tmp_path / "report.html")
+    browser.get((tmp_path / "report.html").as_uri())
+    shown = browser.find_element(By.ID, "condition")
+    assert shown.is_displayed() == (rule != 0.0)
+    assert rule == 0.0 or f"follow the rule {rule} for all labels of a row" in shown.text
+
+
 def test_print_shows_the_task_without_its_controls(page):
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
