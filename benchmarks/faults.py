@@ -133,6 +133,11 @@ COMMANDS = {
     "datasets": Command(
         ("datasets", "show", "songs.csv", "--labels", "calm,sad", "--out", "labels.png"), {"labels.png": _picture}
     ),
+    "demo": Command(
+        ("demo", "--out", "demo.png"),
+        {"demo.png": _picture, "demo.skops": _model, "demo.csv": None, "demo.html": _page},
+        before=("demo", "--seed", "1", "--out", "demo.png"),
+    ),
     "cache": Command(("datasets", "show", "flags", "--json"), {}, same_words=True),
     "compare": Command((*_COMPARE, "--splits", "2"), _STUDY),
     "compare-on": Command((*_COMPARE, "--splits", "2"), _STUDY, before=(*_COMPARE, "--splits", "1")),
@@ -183,6 +188,7 @@ class Faulty:
 
     def __init__(self, folder: Path, so: Path) -> None:
         import smtl.cli._study
+        import smtl.cli.demo
         import smtl.cli.reproduce
         import smtl.experiments.runner
 
@@ -193,6 +199,8 @@ class Faulty:
         # The study of the paper with one small set and one method: the files that it writes are the same.
         smtl.cli.reproduce.QUICK_SETS = ["flags"]
         smtl.cli._study.chosen_methods = lambda given: ["br"]
+        # The demonstration with the quickest of methods: the files that it writes are the same.
+        smtl.cli.demo._models = quick_models
 
     def run(self, words: tuple[str, ...], at: int = 2**60, failure: int = NAMES) -> Ended:
         """Run a command with a fault at a call."""
@@ -243,6 +251,17 @@ class Faulty:
                 sys.stdout, sys.stderr = streams
         gc.collect()
         gc.freeze()
+
+
+def quick_models(preset: str, seed: int, jobs: int, **_: Any) -> dict[str, Any]:
+    """Return the methods of the demonstration: an ensemble of one learner, and one to compare it with."""
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import Pipeline
+
+    from smtl import SMTLEnsemble
+
+    ensemble = SMTLEnsemble("f1_macro", preset="fast", learners=["linear"], correction=False, cv=2, random_state=seed)
+    return {"smtl": Pipeline([("classifier", ensemble)]), "naive Bayes": GaussianNB()}
 
 
 def _main(words: tuple[str, ...]) -> int:

@@ -85,12 +85,15 @@ def is_large(source: str) -> bool:
 
 def _uncompressed_bytes(path: Path) -> int:
     """Return how many bytes the columns of a Parquet file take; 0 where it cannot be read."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from smtl.datasets import DatasetError
+    from smtl.tables.parquet import damaged
+
     try:
-        metadata = pq.read_metadata(path)
-    except (OSError, pa.ArrowInvalid):
+        with damaged(path):
+            metadata = pq.read_metadata(path)
+    except (OSError, DatasetError):
         return 0  # the reader of tables says what is wrong with it
     return sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
 
@@ -138,6 +141,7 @@ def fit_folder(
         What is to be known about the model: the metadata of its file.
     """
     from smtl.cli._model_progress import telling_warnings
+    from smtl.cli._saving import certified
     from smtl.model import save_model
 
     labels, tasks, ignore = _roles(source, reading)
@@ -167,7 +171,7 @@ def fit_folder(
             "rows": rows,
             "test_rows": 0,
             "C_used": float(model.C_),
-            "gap": float(model.gap_),
+            "gap": certified(model),
             "iterations": int(model.n_iter_),
         },
         "scores": {
@@ -226,12 +230,12 @@ def _files(source: str) -> tuple[int, str]:
 
     import pyarrow.parquet as pq
 
-    from smtl.datasets.errors import named
     from smtl.parts.parquet import parquet_files
+    from smtl.tables.parquet import damaged
 
     digest, rows = hashlib.sha256(), 0
     for file in parquet_files(source):
-        with named(file):
+        with damaged(file):
             metadata = pq.read_metadata(file)
         digest.update(f"{file.name} {file.stat().st_size}\n".encode())
         rows += metadata.num_rows
@@ -242,12 +246,12 @@ def _roles(source: str, reading: dict[str, Any]) -> tuple[list[str], str | None,
     """Return the columns that are labels, the one that says the task, and those to leave out."""
     import pyarrow.parquet as pq
 
-    from smtl.datasets.errors import named
     from smtl.parts.parquet import parquet_files
+    from smtl.tables.parquet import damaged
 
     with one_line_errors():
         file = parquet_files(source)[0]
-        with named(file):
+        with damaged(file):
             names = pq.read_schema(file).names
     prefix = reading.get("prefix") or "label:"
     labels = [str(name) for name in list_of(reading.get("labels"))]

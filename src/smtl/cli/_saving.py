@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import asdict
 from itertools import chain, count
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtl.cli._errors import CommandError
 from smtl.cli._guard import is_same_file
 from smtl.cli._model_options import writing_errors
 from smtl.cli._reading import list_of, one_line_errors
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from smtl.datasets import Dataset
     from smtl.model.training import Settings
 
-__all__ = ["rows_path", "save", "save_rows", "summary_of"]
+__all__ = ["certified", "rows_path", "save", "save_rows", "summary_of"]
 
 
 def summary_of(
@@ -129,10 +131,28 @@ def _of_training(final: Any) -> dict[str, Any]:
 
     return {
         "C_used": float(final.C_),
-        "gap": float(final.gap_),
+        "gap": certified(final),
         "iterations": int(final.n_iter_),
         "features_used": int(that_matter(final.coef_).any(axis=0).sum()),
     }
+
+
+def certified(final: Any) -> float:
+    """Return the gap of a linear model, or raise CommandError where nothing was learnt: there is no gap, or no C.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> certified(SimpleNamespace(gap_=float("inf"), C_=1.0))
+    Traceback (most recent call last):
+    smtl.cli._errors.CommandError: nothing can be learnt: ...
+    """
+    if not (isfinite(final.gap_) and isfinite(final.C_)):
+        raise CommandError(
+            "nothing can be learnt: no label has rows of both classes, with weights that count, among the training "
+            "rows; the fit has no certificate."
+        )
+    return float(final.gap_)
 
 
 def save(model: Any, data: Dataset, out: Path, summary: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -31,6 +32,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 _TRAIN = 0.6
 _OURS = "smtl"
+_SET = "digits"
 _PRESETS = ("fast", "balanced", "best")
 # The model, the rows that judge it, and the page about it.
 _BESIDE = (_MODEL, _ROWS, _PAGE) = (".skops", ".csv", ".html")
@@ -69,6 +71,7 @@ def demo(
     check_writable(out, SUFFIXES)
     for suffix in _BESIDE:
         check_writable(out.with_suffix(suffix))
+    _check_beside(out)
 
     console, status = clean_console(), clean_console(stderr=True)
     with status.status("Loading scikit-learn"):
@@ -93,6 +96,23 @@ def demo(
     _print_next(console, out)
 
 
+def _check_beside(out: Path) -> None:
+    """Raise CommandError where a file would be replaced that no run of this command has left, nor the user has named.
+
+    The model is the first that is written. It stands for the others.
+    """
+    from smtl.model import model_metadata
+
+    there = [path for path in map(out.with_suffix, _BESIDE) if path.exists()]
+    if not there:
+        return
+    with suppress(OSError, ValueError):
+        found = model_metadata(out.with_suffix(_MODEL))
+        if found["data"]["name"] == _SET and found["training"]["model"] == "ensemble":
+            return
+    raise CommandError(f"{str(there[0])!r} is there, and not from a run of smtl demo; choose another with --out.")
+
+
 def _f1(results: dict[str, _Result]) -> dict[str, Float]:
     return {name: result.f1 for name, result in results.items()}
 
@@ -103,7 +123,7 @@ def _split(seed: int) -> tuple[Dataset, Rows, Rows]:
 
     from smtl.datasets import load_dataset
 
-    data = load_dataset("digits")
+    data = load_dataset(_SET)
     digit = data.Y.argmax(axis=1)
     train, test = train_test_split(np.arange(len(digit)), train_size=_TRAIN, stratify=digit, random_state=seed)
     return data, train, test
@@ -199,7 +219,7 @@ def _keep(model: Any, data: Dataset, test: Rows, out: Path, seed: int) -> None:
     scores = task_scores(model, rest.X)
     result = evaluate(targets_of(rest), scores, answers_of(scores, final), draws=0)
     settings = Settings(seed=seed, jobs=final.n_jobs, model="ensemble", preset=final.preset)
-    summary = summary_of(model, data, "digits", settings, result, {})
+    summary = summary_of(model, data, _SET, settings, result, {})
     save(model, data, out.with_suffix(_MODEL), summary)
     with one_line_errors():
         try:

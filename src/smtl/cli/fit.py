@@ -309,6 +309,11 @@ def fit(
 def _check_written(source: str, reading: dict[str, Any], out: Path, checkpoint: Path | None) -> None:
     """Refuse to write onto the data, and the model and the passes into one file."""
     guard(files_of(source, reading), [out])
+    for path, option in ((out, "-o"), (checkpoint, "--checkpoint")):
+        if path is not None and path.suffix == ".parquet" and Path(source).resolve() in path.resolve().parents:
+            raise CommandError(
+                f"cannot write {str(path)!r}: it would count as data of {source}; choose another with {option}."
+            )
     if checkpoint is None:
         return
     check_writable(checkpoint, advice="choose another with --checkpoint")

@@ -65,6 +65,10 @@ def read_sample_weight(sample_weight: Any, X: Any) -> Float | None:
             f"sample_weight must be non-negative with a positive sum, got {float(weights[worst])!r} in row {worst} "
             "instead."
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight must have a finite sum, got an infinite one instead; scale the weights.")
     return None if np.all(weights == 1.0) else weights
 
 

@@ -69,7 +69,8 @@ def parquet_files(source: Source) -> list[Path]:
         raise FileNotFoundError(
             f"{str(source)!r} must be a folder of Parquet files, or one, got nothing of that name instead."
         )
-    files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
+    found = (file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
+    files = sorted(file for file in found if file.is_file())  # nobody need ever write into a pipe
     if not files:
         raise FileNotFoundError(f"{str(source)!r} must hold files that end in .parquet, got none instead.")
     return files
@@ -138,17 +139,20 @@ class ParquetRows(Rows):
         for f, file in enumerate(self.files):
             with damaged(file):
                 metadata = pq.read_metadata(file)
-                names = metadata.schema.to_arrow_schema().names
+                other = metadata.schema.to_arrow_schema()
                 self._texts.append(text_columns(metadata))
                 sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-            if names != schema.names:
+            if other.names != schema.names:
                 raise ValueError(f"{file} must have the columns of {self.files[0]}, got others instead.")
+            self._roles(other, ignore)  # the same names may have other types
             _check_sizes(sizes, metadata.num_rows, file)
             for group, n in enumerate(sizes):
                 for start in range(0, n, batch_rows):
                     self.batches.append(_Batch(f, group, start, min(batch_rows, n - start), len(self.batches)))
         self.n_parts = len(self.batches)
         self.n_rows = sum(batch.n_rows for batch in self.batches)
+        if not self.n_rows:
+            raise DatasetError("must have rows, got none", source)
         self._reading: Reading | None = None
         self._spool: Spool | None = None
 
@@ -170,6 +174,9 @@ class ParquetRows(Rows):
             )
         import pyarrow as pa
 
+        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        if twice:
+            raise ValueError(f"columns must have names of their own, got {twice[0]!r} twice instead.")
         names = [name for name in schema.names if name not in given]
         types = [schema.field(name).type for name in names]
         others = [

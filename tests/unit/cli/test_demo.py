@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from smtl.cli._progress import fraction_done
+from smtl.cli.demo import _check_beside
 from smtl.datasets import read
 from smtl.model.persistence import read_model
 
@@ -170,6 +171,27 @@ def test_unwritable_out_is_one_line_and_no_training(out, problem, forked, tmp_pa
     assert process.returncode == 1
     assert process.stderr == f"Error: cannot write {out!r}: {problem}\n"
     assert process.stdout == ""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".html", ".skops"])
+def test_files_of_others_are_not_replaced(suffix, fails, tmp_path):
+    path = tmp_path / f"songs{suffix}"
+    path.write_text("mine\n")
+    told = fails("demo", "--out", "songs.png")
+    assert told == f"Error: 'songs{suffix}' is there, and not from a run of smtl demo; choose another with --out.\n"
+    assert path.read_text() == "mine\n"
+    assert [path] == list(tmp_path.glob("songs*"))
+
+
+def test_files_of_a_model_of_other_data_are_not_replaced(songs, fails):
+    told = fails("demo", "--out", songs / "songs.png")
+    assert told.startswith("Error: ")
+    assert "songs.skops' is there, and not from a run of smtl demo" in told
+
+
+def test_its_own_files_are_replaced(run):
+    _, folder = run
+    _check_beside(folder / "smtl-demo.png")
 
 
 @pytest.mark.parametrize(

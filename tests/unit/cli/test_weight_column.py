@@ -97,3 +97,15 @@ def test_where_there_are_no_weights(fails, visits, tmp_path):
     assert "--weight-column do not go with folders" in fails(
         "fit", "folder", "--labels", "ill", "--weight-column", "times", code=2
     )
+
+
+@pytest.mark.parametrize(("heavy", "light"), [(1e308, 1e308), (1e-320, 1e-320), (1.0, 0.0)])
+def test_weights_with_which_nothing_can_be_learnt(command, tmp_path, heavy, light):
+    rows = "".join(f"{k % 7}.5,{k % 2},{heavy if k == 0 else light}\n" for k in range(40))
+    (tmp_path / "odd.csv").write_text(f"age,ill,times\n{rows}")
+    fit = ("fit", "odd.csv", "--labels", "ill", "--model", "linear", "--C", "1", "--weight-column", "times")
+    code, _, error = command(*fit, "-o", "odd.skops")
+    assert code == 1
+    assert "sample_weight must have a finite sum" in error if heavy > 1 else "nothing can be learnt" in error
+    assert error.splitlines()[-1].startswith("Error: ")
+    assert not (tmp_path / "odd.skops").exists()

@@ -140,6 +140,21 @@ def test_the_board_of_an_ensemble_has_names_and_numbers(key, models, tmp_path):
     refused(tmp_path / "m", parts, key)
 
 
+def test_an_attribute_that_is_missing_is_refused_or_not_needed(models, tmp_path):
+    path = tmp_path / "m.skops"
+    at, names = next(
+        (k, sorted(a)) for k, (kind, a) in enumerate(nodes(models["ensemble"]["schema.json"])) if kind == "SMTLEnsemble"
+    )
+    kept = set()
+    for name in names:
+        parts = again(models["ensemble"])
+        list(nodes(parts["schema.json"]))[at][1].pop(name)
+        path.write_bytes(fuzz_models.put_together(parts))
+        if fuzz_models.use(path):  # smtl inspect is part of that
+            kept.add(name)
+    assert not {"threshold_rule_", "threshold_spread_", "weights_", "learners_"} & kept
+
+
 def test_an_attribute_that_no_model_has_is_refused(tmp_path):
     model = SMTLClassifier().fit([[0.0], [1.0], [3.0]], [0, 0, 1])
     model.more_ = 1.0
