@@ -92,6 +92,7 @@ def in_examples(name: str) -> str:
     return f"smtl.{last}" if short else name
 
 
+default_role = "autolink"  # `smtl.metrics.get_metric` in a docstring is a link
 autosummary_generate = True
 autosummary_context = {"own_methods": own_methods, "own_properties": own_properties, "in_examples": in_examples}
 autodoc_typehints = "none"

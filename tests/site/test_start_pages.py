@@ -35,7 +35,7 @@ def commands_of(page):
 
 
 def write_files(folder):
-    """Write what the pages take for granted: tables of tickets, patients, visits and songs, and a file of ARFF."""
+    """Write what the pages take for granted: tables of tickets, patients, visits and songs."""
     rng = np.random.default_rng(seed := new_seed())
     tickets = make_tickets(260, seed)[["waiting_hours", "n_messages", "subject", "category", "urgent", "refund"]]
     tickets.iloc[:200].to_csv(folder / "tickets.csv", index=False)
@@ -53,8 +53,6 @@ def write_files(folder):
     songs = numbers.assign(calm=yes["beat"], sad=yes["tempo"])
     for part in range(2):
         songs.iloc[part::2].to_parquet(folder / "songs" / f"{part}.parquet", index=False)
-    lines = ["@relation 'small: -C 1'", "@attribute calm {0,1}", "@attribute beat numeric", "@data", "1,0.5", "0,1.5"]
-    (folder / "mydata.arff").write_text("\n".join(lines) + "\n")
 
 
 def write_texts(folder):
@@ -62,20 +60,6 @@ def write_texts(folder):
     tickets = make_tickets(120, new_seed())
     topics = [";".join(name for name in ("urgent", "refund") if row[name] == "yes") for _, row in tickets.iterrows()]
     pd.DataFrame({"subject": tickets["subject"], "topics": topics}).to_csv(folder / "tickets.csv", index=False)
-
-
-def write_digits(folder):
-    """Write rows of the digits, with their classes and without them, as the model of the README wants them."""
-    from sklearn.datasets import load_digits
-
-    from smtl.datasets import load_dataset
-
-    X, y = load_digits(return_X_y=True)
-    data = load_dataset("digits")
-    table = pd.DataFrame(X[:120], columns=data.feature_names)
-    table.to_csv(folder / "new.csv", index=False)
-    labels = pd.DataFrame({name: (y[:120] == k).astype(int) for k, name in enumerate(data.label_names)})
-    pd.concat([table, labels], axis=1).to_csv(folder / "more.csv", index=False)
 
 
 def smtl(folder, *arguments):
@@ -101,8 +85,6 @@ def test_the_commands_of_a_page_work_as_printed(page, tmp_path):
     write_files(tmp_path)
     if any("--tags" in command for command in commands):
         write_texts(tmp_path)
-    if any("digits.skops" in command for command in commands):
-        write_digits(tmp_path)
     if not any(command[0] == "fit" for command in commands):  # the model is that of another page
         assert smtl(tmp_path, "fit", "tickets.csv", "--labels", "urgent,refund")[0] == 0
     for command in commands:

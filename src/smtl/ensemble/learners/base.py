@@ -24,14 +24,6 @@ class Learner(Registered, ABC):
 
     `held_out_scores` comes first, and chooses what there is to choose. `fit` then fits with these choices.
 
-    Conventions
-    -----------
-    - X is a float array or a CSR matrix. Dense X may hold NaN.
-    - Labels are `Targets`: +1, -1, and 0 for what is not labelled. A learner must train without the latter.
-    - Scores are float64. Higher means yes; the scale is open. Shape (n, n_tasks), or (n,) where each row belongs to
-      one task.
-    - A task with one class only gets any constant: whoever asks leaves it out.
-
     Attributes
     ----------
     name : str
@@ -47,6 +39,16 @@ class Learner(Registered, ABC):
         The seed.
     n_jobs : int or None
         The number of threads. Results do not depend on it.
+
+    Notes
+    -----
+    Conventions.
+
+    - X is a float array or a CSR matrix. Dense X may hold NaN.
+    - Labels are `Targets`: +1, -1, and 0 for what is not labelled. A learner must train without the latter.
+    - Scores are float64. Higher means yes; the scale is open. Shape (n, n_tasks), or (n,) where each row belongs to
+      one task.
+    - A task with one class only gets any constant: whoever asks leaves it out.
 
     Examples
     --------
