@@ -215,3 +215,38 @@ def test_what_to_type_where_nothing_is_said(fails, tmp_path):
     table_files.write_tags(tmp_path)
     assert "--tags topics" in fails("fit", "tags.csv")
     assert "did you mean 'urgent'" in fails("fit", "yes_no.csv", "--labels", "urgnt")
+
+
+@pytest.mark.parametrize(
+    "kind", [("--model", "linear", "--metric", "log", "--C", "1"), ("--preset", "fast", "--cv", "2")]
+)
+def test_words_are_told_by_the_column_that_they_are_in(kind, command, tmp_path):
+    """Words that alone decide a label are told as such, and not those that other labels rest on."""
+    rng, n = new_rng(), 400
+    texts = np.array([" ".join(rng.choice(["sun", "rain", "wind", "fog", "sky", "tree"], 4)) for _ in range(n)])
+    notes = np.array([" ".join(rng.choice(["cat", "dog", "cow", "hen", "owl", "ant"], 4)) for _ in range(n)])
+    warm = np.char.find(texts, "sun") >= 0
+    table = pd.DataFrame({"sky": texts, "farm": notes, "size": rng.normal(size=n)})
+    table["warm"] = np.where(warm, "yes", "no")
+    table["mice"] = np.where(np.char.find(notes, "cat") >= 0, "no", "yes")
+    table.to_csv(tmp_path / "days.csv", index=False)
+    assert command("fit", "days.csv", "--labels", "warm,mice", *kind)[0] == 0
+    code, output, _ = command("inspect", "model.skops", "--json", "--top", "3")
+    assert code == 0
+    found = {(one["task"], one["column"]): one for one in json.loads(output)["words"]}
+    shares = {one["name"]: one["weight"] for one in json.loads(output).get("learners", ())}
+    assert command("report", "model.skops", "model-test.csv", "-o", "a.html")[0] == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    told = command("inspect", "model.skops", "model-test.csv")[1]
+    assert "where the column is shuffled" in told
+    assert "3 columns, shuffled among" in told
+    if shares and not shares["linear"]:
+        assert (found, "Words for yes" in told, "Words for yes" in page) == ({}, False, False)
+        return
+    assert set(found) == {(task, column) for task in ("warm", "mice") for column in ("sky", "farm")}
+    assert found["warm", "sky"]["yes"][0]["word"] == "sun"
+    assert found["mice", "farm"]["no"][0]["word"] == "cat"
+    assert all(word["weight"] > 0 for one in found.values() for word in one["yes"])
+    assert all(word["weight"] < 0 for one in found.values() for word in one["no"])
+    assert "Words for yes" in page
+    assert "Words for yes" in told
