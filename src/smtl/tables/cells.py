@@ -16,7 +16,7 @@ import pyarrow.csv
 from smtl.datasets.errors import DatasetError, shown
 from smtl.datasets.limits import at_most_columns
 from smtl.tables.inputs import Block, Input, decoded, record_blocks
-from smtl.tables.layout import Layout
+from smtl.tables.layout import Layout, value_among
 from smtl.tables.records import Cell, cells_in, n_lines, place, without_blanks
 from smtl.tables.types import has_infinite, is_number, numbers_of, trimmed, without_empty
 from smtl.tables.values import EMPTY, MISSING
@@ -75,7 +75,8 @@ def check_names(names: Sequence[str], path: Any, line: int | None) -> None:
     seen = set[str]()
     for name in names:
         if name in seen:
-            raise DatasetError(f"names of columns must differ, got {shown(name)} twice; rename one.", path, line)
+            hint = ", or pass header=False if the line has values" if line and value_among(names) else ""
+            raise DatasetError(f"names of columns must differ, got {shown(name)} twice; rename one{hint}.", path, line)
         seen.add(name)
 
 
