@@ -95,6 +95,7 @@ _IN_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"pass categorical=\[(['\"])(.*)\1\]", r"pass --category \2"),
     (r"pass xml=", "pass --xml FILE"),
     (r"pass header=False", "pass --no-header"),
+    (r"pass skip=(\d+)", r"pass --skip \1"),
     (
         r"\b(labels|last|class_column|tasks|weights|tags|categorical|ignore|number|category|text|date) must "
         r"(?=be one of the columns|be from|name features|name columns|name a column)",

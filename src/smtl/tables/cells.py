@@ -25,6 +25,7 @@ __all__ = ["CsvCells", "check_names", "in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+_MOST_LINES_BEFORE = 20  # lines of a title, at the most
 _THREADS = 4
 # Bytes of a block. Each call of pyarrow's parser costs about 20 us a column, as much as it needs for 2 kB of text.
 _SMALLEST, _LARGEST = 2**22, 2**26
@@ -237,8 +238,13 @@ class CsvCells:
         n = len(self.names)
         if len(record) != n:
             at = record[n].start if len(record) > n else record[-1].end
-            message = f"a row must have {n} cells, as the first has, got {len(record)} instead."
-            raise place(message, self.path, block.line, text, at)
+            cells = f"{n} cell{'s' if n > 1 else ''}"
+            message = f"a row must have {cells}, as the first has, got {len(record)} instead."
+            error = place(message, self.path, block.line, text, at)
+            if 2 * n <= len(record) and (error.line or 0) <= _MOST_LINES_BEFORE:
+                message += f" If the table begins in this line, pass skip={(error.line or 1) - 1}."
+                raise DatasetError(message, self.path, error.line, error.column)
+            raise error
         for name, cell in zip(self.names, record, strict=True):
             if name not in self.numbers or (self.columns is not None and name not in self.columns):
                 continue

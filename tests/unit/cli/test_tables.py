@@ -236,6 +236,18 @@ def test_a_first_line_of_values_is_told(fails, command, tmp_path):
     assert "add --no-header" not in command(*fit, "--no-header")[2]
 
 
+def test_lines_before_a_table_are_told(fails, command, tmp_path):
+    file = table_files.write_yes_no(tmp_path, n_rows=60, seed=int(new_rng().integers(2**31)))
+    n = int(new_rng().integers(1, 6))
+    (tmp_path / "title.csv").write_text("Export of May\n" + "\n" * (n - 1) + file.path.read_text(encoding="utf-8"))
+    told = fails("fit", "title.csv", "--labels", "urgent")
+    assert "a row must have 1 cell, as the first has, got 9 instead." in told
+    assert f"line {n + 1}, " in told
+    assert f"If the table begins in this line, pass --skip {n}." in told
+    fit = ("fit", "title.csv", "--labels", "urgent", "--skip", n, "--model", "linear", "--C", "auto")
+    assert command(*fit)[0] == 0
+
+
 def test_what_is_no_column_of_tags(fails, tmp_path):
     file = table_files.write_yes_no(tmp_path, seed=int(new_rng().integers(2**31)))
     told = fails("fit", file.path, "--tags", "id")
