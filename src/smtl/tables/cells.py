@@ -186,6 +186,9 @@ class CsvCells:
     def _parsed(self, data: bytes, quoted: bool, numbers: frozenset[str], inner: int | None = None) -> Any:
         """Return what pyarrow makes of a block; `inner` bytes at a time, and no row may be longer."""
         size = len(data) + 1 if inner is None else min(inner, len(data) + 1)
+        # Between two pieces pyarrow takes CR LF for the end of a line, and loses the LF of one within quotes.
+        if quoted and any(data[at - 1 : at + 1] == b"\r\n" for at in range(size, len(data), size)):
+            size = len(data) + 1
         return pa.csv.read_csv(
             pa.BufferReader(data),
             read_options=pa.csv.ReadOptions(use_threads=False, block_size=size, column_names=self.names),
