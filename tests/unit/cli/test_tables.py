@@ -234,6 +234,8 @@ def test_a_first_line_of_values_is_told(fails, command, tmp_path):
     assert code == 0
     assert "Warning: line 1 was taken for names of columns, '20" in errors
     assert "add --no-header" not in command(*fit, "--no-header")[2]
+    assert "if the data have no names of columns, add --no-header." in fails("predict", "model.skops", file.path)
+    assert command("predict", "model.skops", file.path, "--no-header")[0] == 0
 
 
 def test_lines_before_a_table_are_told(fails, command, tmp_path):
