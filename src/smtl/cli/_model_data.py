@@ -321,6 +321,8 @@ def tell_columns(
     extra = [name for name in names if name not in known]
     if missing and (strict or len(missing) == len(used)):
         found = f"; {_listed(extra)} not in the training data" if extra else ""
+        if all(name.isdecimal() for name in used):  # positions, of a table without names
+            found += "; if the data have no names of columns, add --no-header"
         raise CommandError(
             f"{source}: the columns must be those of the training data, but {_listed(missing)} missing{found}."
         )

@@ -94,6 +94,8 @@ _IN_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ),
     (r"pass categorical=\[(['\"])(.*)\1\]", r"pass --category \2"),
     (r"pass xml=", "pass --xml FILE"),
+    (r"pass header=False", "pass --no-header"),
+    (r"pass skip=(\d+)", r"pass --skip \1"),
     (
         r"\b(labels|last|class_column|tasks|weights|tags|categorical|ignore|number|category|text|date) must "
         r"(?=be one of the columns|be from|name features|name columns|name a column)",
@@ -107,6 +109,7 @@ _IN_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         "leave out columns with many values by --ignore NAMES or, where the command takes it, pass --nominal ordinal, "
         "or a larger --max-bytes",
     ),
+    (r"give tag_separator", "give --tag-separator"),
     (r"pass (?=drop=|features=|sparse_labels=)", "in Python, pass "),
     (r"((?:is|are) unknown\.)$", r"\1 Columns that are no features: --ignore NAMES."),
 )

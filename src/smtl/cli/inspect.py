@@ -37,8 +37,9 @@ def inspect(
     """Show what a model is, how it was trained, and which features it looks at.
 
     Of a linear model it shows weights, for features on the model's scale, so that they can be compared.
-    Of an ensemble it shows what each learner and the correction add. With DATA, it also shows the features without
-    which AUC falls most, for either kind: best on rows that the model was not trained on.
+    Of an ensemble it shows what each learner and the correction add. Of a table, what columns became, and the words of
+    texts that speak for yes and for no. With DATA, it also shows the features, or columns, without which AUC falls
+    most: best on rows that the model was not trained on.
 
     Example: smtl inspect songs.skops test.csv --top 10
     """
@@ -47,7 +48,7 @@ def inspect(
     linear = hasattr(fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted, "coef_")
     found = _description(fitted, metadata, top) if linear else description(fitted, metadata)
     if metadata.get("table"):
-        found["columns"] = metadata["table"]
+        found["columns"], found["words"] = metadata["table"], _words(fitted, metadata, top)
     if source is not None:
         found["importance"] = _importance(fitted, metadata, source, reading, top)
     if json:
@@ -57,8 +58,31 @@ def inspect(
     (_print if linear else print_description)(console, found, str(model))
     if metadata.get("table"):
         print_columns(console, metadata["table"])
+        _print_words(console, found["words"])
     if source is not None:
         _print_importance(console, found)
+
+
+def _words(fitted: Any, metadata: dict[str, Any], top: int) -> list[dict[str, Any]]:
+    from smtl.model.words import word_weights
+
+    return word_weights(fitted, metadata["tasks"], top)
+
+
+def _print_words(console: Console, found: list[dict[str, Any]]) -> None:
+    """Print the words with the largest weights, by task and column; nothing if there are none."""
+    from rich.markup import escape
+
+    if not found:
+        return
+    table = plain_table()
+    for heading in ("Task", "Text", "Words for yes", "Words for no"):
+        table.add_column(heading, overflow="fold")
+    for entry in found[:_TASKS]:
+        words = (", ".join(one["word"] for one in entry[answer]) or "-" for answer in ("yes", "no"))
+        table.add_row(*map(escape, (entry["task"], entry["column"], *words)))
+    console.print(table)
+    console.print("Words with the largest weights of the linear model, the largest first.", soft_wrap=True)
 
 
 def _importance(
@@ -83,17 +107,18 @@ def _print_importance(console: Console, found: dict[str, Any]) -> None:
 
     table = plain_table()
     table.add_column("Task", overflow="fold")
-    table.add_column("AUC falls by, where the feature is shuffled (95 % interval)", overflow="fold")
+    what = "column" if found.get("columns") else "feature"
+    table.add_column(f"AUC falls by, where the {what} is shuffled (95 % interval)", overflow="fold")
     for task, largest in list(zip(found["tasks"], found["importance"]["tasks"], strict=True))[:_TASKS]:
         ends = [(f"{one['interval'][0]:.3f}", f"{one['interval'][1]:.3f}") for one in largest]
         told = (
             f"{one['feature']} {one['drop']:.3f} ({low} to {high})"
             for one, (low, high) in zip(largest, ends, strict=True)
         )
-        table.add_row(escape(task["name"]), escape(", ".join(told) or "not both classes in these data"))
+        table.add_row(escape(task["name"]), escape("\n".join(told) or "not both classes in these data"))
     console.print(table)
     rows, n = found["importance"]["rows"], found["importance"]["features"]
-    console.print(f"{n:,} features, shuffled among {rows:,} rows.", soft_wrap=True)
+    console.print(f"{n:,} {what}s, shuffled among {rows:,} rows.", soft_wrap=True)
 
 
 def _description(fitted: Any, metadata: dict[str, Any], top: int) -> dict[str, Any]:
@@ -203,4 +228,9 @@ def _threshold(task: dict[str, Any]) -> str:
 
 
 def _weights(entries: list[dict[str, Any]], key: str = "feature") -> str:
-    return ", ".join(f"{entry[key]} {entry['weight']:+.2g}" for entry in entries) or "none"
+    """Return names with their weights; words of one column of text stand together behind its name."""
+    told: dict[str, list[str]] = {}
+    for entry in entries:
+        column, _, name = entry[key].rpartition(": ")
+        told.setdefault(column, []).append(f"{name} {entry['weight']:+.2g}")
+    return "; ".join(f"{f'{column}: ' if column else ''}{', '.join(names)}" for column, names in told.items()) or "none"

@@ -89,7 +89,8 @@ class Matching:
 
 def _warnings(new: Mapping[str, Mapping[str, int]]) -> list[str]:
     return [
-        f"column {shown(name)} has values that the training data did not have, in {sum(seen.values()):,} rows: "
+        f"column {shown(name)} has values that the training data did not have, in "
+        f"{sum(seen.values()):,} row{'s' * (sum(seen.values()) > 1)}: "
         f"{', '.join(map(shown, list(seen)[:_VALUES]))}{', ...' if len(seen) > _VALUES else ''}; they count as "
         "none of the known values."
         for name, seen in new.items()
@@ -287,7 +288,7 @@ def new_values(data: Dataset, features: Sequence[str]) -> list[str]:
     --------
     >>> data = Dataset(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0], [1]]), ("key=dorian", "key=minor"))
     >>> print(*new_values(data, ["key=major", "key=minor"]))
-    column 'key' has values that the training data did not have, in 1 rows: 'dorian'; they count as none of the known
+    column 'key' has values that the training data did not have, in 1 row: 'dorian'; they count as none of the known
     values.
     """
     names = data.feature_names or ()

@@ -16,7 +16,7 @@ import pyarrow.csv
 from smtl.datasets.errors import DatasetError, shown
 from smtl.datasets.limits import at_most_columns
 from smtl.tables.inputs import Block, Input, decoded, record_blocks
-from smtl.tables.layout import Layout
+from smtl.tables.layout import Layout, value_among
 from smtl.tables.records import Cell, cells_in, n_lines, place, without_blanks
 from smtl.tables.types import has_infinite, is_number, numbers_of, trimmed, without_empty
 from smtl.tables.values import EMPTY, MISSING
@@ -25,6 +25,7 @@ __all__ = ["CsvCells", "check_names", "in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+_MOST_LINES_BEFORE = 20  # lines of a title, at the most
 _THREADS = 4
 # Bytes of a block. Each call of pyarrow's parser costs about 20 us a column, as much as it needs for 2 kB of text.
 _SMALLEST, _LARGEST = 2**22, 2**26
@@ -75,7 +76,8 @@ def check_names(names: Sequence[str], path: Any, line: int | None) -> None:
     seen = set[str]()
     for name in names:
         if name in seen:
-            raise DatasetError(f"names of columns must differ, got {shown(name)} twice; rename one.", path, line)
+            hint = ", or pass header=False if the line has values" if line and value_among(names) else ""
+            raise DatasetError(f"names of columns must differ, got {shown(name)} twice; rename one{hint}.", path, line)
         seen.add(name)
 
 
@@ -184,6 +186,9 @@ class CsvCells:
     def _parsed(self, data: bytes, quoted: bool, numbers: frozenset[str], inner: int | None = None) -> Any:
         """Return what pyarrow makes of a block; `inner` bytes at a time, and no row may be longer."""
         size = len(data) + 1 if inner is None else min(inner, len(data) + 1)
+        # Between two pieces pyarrow takes CR LF for the end of a line, and loses the LF of one within quotes.
+        if quoted and any(data[at - 1 : at + 1] == b"\r\n" for at in range(size, len(data), size)):
+            size = len(data) + 1
         return pa.csv.read_csv(
             pa.BufferReader(data),
             read_options=pa.csv.ReadOptions(use_threads=False, block_size=size, column_names=self.names),
@@ -236,8 +241,13 @@ class CsvCells:
         n = len(self.names)
         if len(record) != n:
             at = record[n].start if len(record) > n else record[-1].end
-            message = f"a row must have {n} cells, as the first has, got {len(record)} instead."
-            raise place(message, self.path, block.line, text, at)
+            cells = f"{n} cell{'s' if n > 1 else ''}"
+            message = f"a row must have {cells}, as the first has, got {len(record)} instead."
+            error = place(message, self.path, block.line, text, at)
+            if 2 * n <= len(record) and (error.line or 0) <= _MOST_LINES_BEFORE:
+                message += f" If the table begins in this line, pass skip={(error.line or 1) - 1}."
+                raise DatasetError(message, self.path, error.line, error.column)
+            raise error
         for name, cell in zip(self.names, record, strict=True):
             if name not in self.numbers or (self.columns is not None and name not in self.columns):
                 continue

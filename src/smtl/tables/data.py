@@ -22,7 +22,7 @@ from smtl.registry import did_you_mean
 from smtl.tables.batches import open_batches
 from smtl.tables.frames import as_table, is_frame
 from smtl.tables.labels import LabelForm, check_size, find_labels, label_matrix
-from smtl.tables.layout import Layout, find_layout
+from smtl.tables.layout import Layout, find_layout, value_among
 from smtl.tables.reading import read_table
 from smtl.tables.suggesting import suggest_labels
 from smtl.tables.types import check_finite
@@ -175,10 +175,10 @@ def read_table_data(
         "weights": [weights],
         "labels": labels or (),
     }
-    for option, columns in given.items():
-        for name in columns:
-            _check_name(table, name, option, path)
     try:
+        for option, columns in given.items():
+            for name in columns:
+                _check_name(table, name, option, path)
         if form is None:
             options = {"labels": labels, "prefix": prefix, "last": last, "class_column": class_column, "tags": tags}
             if all(value is None for value in options.values()):
@@ -190,7 +190,10 @@ def read_table_data(
         check_size(form, table.num_rows, path)
         labels_read = form.read(table)
     except ValueError as error:
-        raise error if isinstance(error, DatasetError) else DatasetError(str(error), path) from error
+        hint = _if_no_names(found, names)
+        if isinstance(error, DatasetError) and not hint:
+            raise
+        raise DatasetError(f"{getattr(error, 'message', error)}{hint}", path) from error
     Y = label_matrix(form, labels_read)
     of_tasks = None if task is None else _one_label_a_task(table, form, Y, task, path)
     if weights is not None and weights in (*form.columns, task):
@@ -392,6 +395,13 @@ def column_names(path: Source, layout: Mapping[str, Any]) -> list[str]:
     """
     with open_batches(path, **layout) as batches:
         return batches.names
+
+
+def _if_no_names(layout: Layout, names: Sequence[str]) -> str:
+    """Return what to do if the first line has values, where it looks so; else nothing."""
+    value = value_among(names) if layout.header and layout.form in ("csv", "excel") else None
+    told = f" Line {layout.skip + 1} was taken for names of columns, {shown(value)} among them"
+    return "" if value is None else f"{told}; if it has values, pass header=False."
 
 
 def _by_position(name: str | None, names: Sequence[str]) -> str | None:

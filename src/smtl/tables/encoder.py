@@ -260,7 +260,7 @@ class TableEncoder(LinksToDocs, TransformerMixin, BaseEstimator):
         of_words = {part.name for part in self.parts_ if isinstance(part, NumberPart | DatePart)}
         return [
             f"column {name!r} has {'words' if name in of_words else 'values'} that the training data did not have, in "
-            f"{sum(seen.values()):,} rows: {', '.join(map(repr, list(seen)[:_SHOWN]))}"
+            f"{sum(seen.values()):,} row{'s' * (sum(seen.values()) > 1)}: {', '.join(map(repr, list(seen)[:_SHOWN]))}"
             f"{', ...' if len(seen) > _SHOWN else ''}; they count as "
             f"{'missing' if name in of_words else 'none of the known values'}."
             for name, seen in new.items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,10 +55,8 @@ def as_table(X: Any) -> pa.Table:
             )
         names = [f"x{j}" for j in range(array.shape[1])]
         table = pa.table({name: _column(array[:, j].tolist(), name) for j, name in enumerate(names)})
-    names = [str(name) for name in table.column_names]
-    if len(set(names)) < len(names):
-        twice = next(name for j, name in enumerate(names) if name in names[:j])
-        raise ValueError(f"names of columns must differ, got {twice!r} twice; rename one.")
+    names = table.column_names
+    _check_different(names)
     return pa.table([_plain(column) for column in table.columns], names=names)
 
 
@@ -65,6 +65,9 @@ def _from_frame(X: Any) -> pa.Table:
 
     try:
         frame = nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError:  # of pandas; its own message is of several lines
+        _check_different([str(name) for name in X.columns])
+        raise
     except TypeError as error:
         raise TypeError(
             f"X must be a data frame of pandas, Polars or Arrow, or an array, got {type(X).__name__} instead."
@@ -77,6 +80,12 @@ def _from_frame(X: Any) -> pa.Table:
         except (pa.ArrowException, TypeError, ValueError):
             columns.append(_column(values.to_list(), name))
     return pa.table(columns, names=names)
+
+
+def _check_different(names: Sequence[str]) -> None:
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ValueError(f"names of columns must differ, got {twice[0]!r} twice; rename one.")
 
 
 def _column(values: list[Any], name: str) -> pa.Array:

@@ -18,6 +18,8 @@ from smtl.tables.tags import read_tags, writing_of
 from smtl.tables.values import MISSING
 from smtl.tables.yes_no import yes_no_of
 
+_FEW_TAGS = 20  # tags, below which each may be in one row by chance
+_ROWS_A_TAG = 1.2  # rows of a tag, in the mean, below which a column is text or ids
 __all__ = ["MISSING", "LabelForm", "check_size", "find_labels", "label_matrix"]
 
 
@@ -146,6 +148,11 @@ def _find_tags(table: pa.Table, name: str, separator: str | None) -> LabelForm:
         raise ValueError(f"the column {shown(name)} must have tags, got empty cells only; name another column.")
     names = sorted_texts(found.tags)
     counts = dict(zip(found.tags, found.counts(), strict=True))
+    if separator is None and len(names) >= _FEW_TAGS and sum(counts.values()) < _ROWS_A_TAG * len(names):
+        raise ValueError(
+            f"tags must be in several rows each, got {len(names):,} different ones in {table.num_rows:,} rows of "
+            f"{shown(name)}, such as {shown(names[0])}; name another column, or give tag_separator."
+        )
     return LabelForm(
         "tags",
         (name,),

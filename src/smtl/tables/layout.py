@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from smtl.datasets.files import Source, suffix_of
 from smtl.tables.inputs import Input, decoded, open_input
 from smtl.tables.records import records_in
 
-__all__ = ["FORMS", "Layout", "find_layout", "is_excel", "layout_of"]
+__all__ = ["FORMS", "Layout", "find_layout", "is_excel", "layout_of", "value_among"]
 
 FORMS = ("csv", "parquet", "jsonl", "excel")
 _SEPARATORS = {",": "commas", ";": ";", "\t": "tabs", "|": "|"}
@@ -24,6 +25,7 @@ _FEW = 2**16  # characters that it is found from, unless lines are long
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?\s*")
 _WITH_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 _WITH_POINT = re.compile(r"\s*[-+]?\d*\.\d+(?:[eE][-+]?\d+)?\s*")
+_NO_NAME = re.compile(r"\s*([-+]?\d*[.,]\d+([eE][-+]?\d+)?|\d{4}-\d\d-\d\d([T ].*)?)\s*")
 _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 _ENCODINGS = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "iso8859-1": "Latin-1"}
 
@@ -81,6 +83,17 @@ class Layout:
             return f"Excel, first sheet, {names}"
         between = f"CSV with {_SEPARATORS.get(self.separator, self.separator)} between cells"
         return ", ".join([between, *["decimal commas"] * (self.decimal == ","), text, names])
+
+
+def value_among(names: Sequence[str]) -> str | None:
+    """Return the first name of a column that looks like a value: a number with a decimal sign, or a date.
+
+    Examples
+    --------
+    >>> value_among(["T-1", "2024-01-31", "0.5"]), value_among(["id", "2019", "price"])
+    ('2024-01-31', None)
+    """
+    return next((name for name in names if _NO_NAME.fullmatch(name)), None)
 
 
 def find_layout(

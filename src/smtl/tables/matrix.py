@@ -54,7 +54,8 @@ def as_matrix(data: TableData, nominal: Nominal, path: Source) -> Dataset:
     check_nominal(nominal)
     names = [name for name in data.X.column_names if name not in data.said.get("ignore", ())]
     told = {name: kind for kind in ("number", "text", "date") for name in data.said.get(kind, ())}
-    blocks, features = [], []
+    blocks: list[Any] = []
+    features: list[str] = []
     for kind, group in groupby(names, key=told.get):
         run = [*group]
         found = [_told(data, kind, name, path) for name in run] if kind else [_as_it_is(data, run, nominal, path)]
@@ -75,9 +76,10 @@ def _told(data: TableData, kind: str, name: str, path: Source) -> tuple[Any, Seq
     if column.null_count == len(column):
         return np.full((len(column), 1), np.nan), [name]
     try:
-        return part_of(kind, name).fit(column).raw(column)
+        block, names = part_of(kind, name).fit(column).raw(column)
     except ValueError as error:
         raise DatasetError(f"column {shown(name)} cannot be taken as {kind}: {error}", path) from error
+    return block, names
 
 
 def _as_it_is(data: TableData, names: Sequence[str], nominal: Nominal, path: Source) -> tuple[Any, Sequence[str]]:

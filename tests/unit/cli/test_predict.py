@@ -119,7 +119,7 @@ def test_kept_columns_and_new_values(command, songs, tmp_path):
     assert [row["id"] for row in table] == [row["id"] for row in rows]
     assert [float(row["year"]) for row in table] == [float(row["year"]) for row in rows]
     assert error == (
-        "Warning: column 'key' has values that the training data did not have, in 1 rows: 'lydian'; they count as none "
+        "Warning: column 'key' has values that the training data did not have, in 1 row: 'lydian'; they count as none "
         "of the known values.\n"
     )
 
@@ -135,7 +135,7 @@ def test_one_hot_columns_must_be_one_hot(command, fails, songs, tmp_path):
     (tmp_path / "new.csv").write_text("beat,year,key=lydian,key=minor\n0.5,1990,1,0\n0.5,1990,0,1\n")
     code, _, error = command("predict", model, "new.csv")
     assert code == 0
-    assert "column 'key' has values that the training data did not have, in 1 rows: 'lydian'" in error
+    assert "column 'key' has values that the training data did not have, in 1 row: 'lydian'" in error
 
 
 def test_wrong_columns_are_named(command, fails, songs, truth, tmp_path):

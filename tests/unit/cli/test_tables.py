@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -215,3 +216,90 @@ def test_what_to_type_where_nothing_is_said(fails, tmp_path):
     table_files.write_tags(tmp_path)
     assert "--tags topics" in fails("fit", "tags.csv")
     assert "did you mean 'urgent'" in fails("fit", "yes_no.csv", "--labels", "urgnt")
+
+
+def test_a_first_line_of_values_is_told(fails, command, tmp_path):
+    file = table_files.write_no_header(tmp_path, n_rows=120, seed=int(new_rng().integers(2**31)))
+    file.table.iloc[0, -2:] = ["yes", "no"]
+    file.table.to_csv(file.path, index=False, header=False)
+    hint = r"Line 1 was taken for names of columns, '20[-0-9 :.]*' among them; if it has values, pass --no-header\."
+    assert re.search(hint, fails("fit", file.path))
+    assert re.search(hint, fails("fit", file.path, "--class-column", "2"))
+    text = file.path.read_text(encoding="utf-8")
+    file.path.write_text("1.5,1.5,no\n2.5,1.0,yes\n")
+    assert "got '1.5' twice; rename one, or pass --no-header if the line has values." in fails("fit", file.path)
+    file.path.write_text(text, encoding="utf-8")
+    fit = ("fit", file.path, "--last", "1", "--model", "linear", "--C", "auto", "--test-size", "0")
+    code, _, errors = command(*fit)
+    assert code == 0
+    assert "Warning: line 1 was taken for names of columns, '20" in errors
+    assert "add --no-header" not in command(*fit, "--no-header")[2]
+    assert "if the data have no names of columns, add --no-header." in fails("predict", "model.skops", file.path)
+    assert command("predict", "model.skops", file.path, "--no-header")[0] == 0
+
+
+def test_lines_before_a_table_are_told(fails, command, tmp_path):
+    file = table_files.write_yes_no(tmp_path, n_rows=60, seed=int(new_rng().integers(2**31)))
+    n = int(new_rng().integers(1, 6))
+    (tmp_path / "title.csv").write_text("Export of May\n" + "\n" * (n - 1) + file.path.read_text(encoding="utf-8"))
+    told = fails("fit", "title.csv", "--labels", "urgent")
+    assert "a row must have 1 cell, as the first has, got 9 instead." in told
+    assert f"line {n + 1}, " in told
+    assert f"If the table begins in this line, pass --skip {n}." in told
+    fit = ("fit", "title.csv", "--labels", "urgent", "--skip", n, "--model", "linear", "--C", "auto")
+    assert command(*fit)[0] == 0
+
+
+def test_what_is_no_column_of_tags(fails, tmp_path):
+    file = table_files.write_yes_no(tmp_path, seed=int(new_rng().integers(2**31)))
+    told = fails("fit", file.path, "--tags", "id")
+    assert "tags must be in several rows each, got 240 different ones in 240 rows of 'id', such as 'T-0000'" in told
+    assert "name another column, or give --tag-separator." in told
+
+
+def test_many_columns_of_a_kind_are_one_line(command, tmp_path):
+    file = table_files.write_wide(tmp_path, n_columns=70, n_rows=100, seed=int(new_rng().integers(2**31)))
+    file.table.insert(30, "colour", ["red", "blue"] * 50)
+    file.table.insert(31, "shop", ["Rome", "Oslo"] * 50)
+    file.table.to_csv(file.path, index=False)
+    code, output, _ = command("fit", file.path, "--labels", "left,right", "--model", "linear", "--C", "auto")
+    assert code == 0
+    lines = [re.split("  +", line.strip()) for line in output.splitlines()]
+    assert ["x0 to x29 (30 columns)", "number", "30"] in lines
+    assert ["colour to shop (2 columns)", "category", "2", "2 values"] in lines
+    assert ["x30 to x67 (38 columns)", "number", "38"] in lines
+
+
+@pytest.mark.parametrize(
+    "kind", [("--model", "linear", "--metric", "log", "--C", "1"), ("--preset", "fast", "--cv", "2")]
+)
+def test_words_are_told_by_the_column_that_they_are_in(kind, command, tmp_path):
+    """Words that alone decide a label are told as such, and not those that other labels rest on."""
+    rng, n = new_rng(), 400
+    texts = np.array([" ".join(rng.choice(["sun", "rain", "wind", "fog", "sky", "tree"], 4)) for _ in range(n)])
+    notes = np.array([" ".join(rng.choice(["cat", "dog", "cow", "hen", "owl", "ant"], 4)) for _ in range(n)])
+    warm = np.char.find(texts, "sun") >= 0
+    table = pd.DataFrame({"sky": texts, "farm": notes, "size": rng.normal(size=n)})
+    table["warm"] = np.where(warm, "yes", "no")
+    table["mice"] = np.where(np.char.find(notes, "cat") >= 0, "no", "yes")
+    table.to_csv(tmp_path / "days.csv", index=False)
+    assert command("fit", "days.csv", "--labels", "warm,mice", *kind)[0] == 0
+    code, output, _ = command("inspect", "model.skops", "--json", "--top", "3")
+    assert code == 0
+    found = {(one["task"], one["column"]): one for one in json.loads(output)["words"]}
+    shares = {one["name"]: one["weight"] for one in json.loads(output).get("learners", ())}
+    assert command("report", "model.skops", "model-test.csv", "-o", "a.html")[0] == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    told = command("inspect", "model.skops", "model-test.csv")[1]
+    assert "where the column is shuffled" in told
+    assert "3 columns, shuffled among" in told
+    if shares and not shares["linear"]:
+        assert (found, "Words for yes" in told, "Words for yes" in page) == ({}, False, False)
+        return
+    assert set(found) == {(task, column) for task in ("warm", "mice") for column in ("sky", "farm")}
+    assert found["warm", "sky"]["yes"][0]["word"] == "sun"
+    assert found["mice", "farm"]["no"][0]["word"] == "cat"
+    assert all(word["weight"] > 0 for one in found.values() for word in one["yes"])
+    assert all(word["weight"] < 0 for one in found.values() for word in one["no"])
+    assert "Words for yes" in page
+    assert "Words for yes" in told

@@ -106,3 +106,13 @@ def test_names_must_differ():
 def test_what_is_no_table(X):
     with pytest.raises(ValueError, match="X must be a table"):
         as_table(X)
+
+
+@pytest.mark.parametrize("names", [["a", "b", "a"], ["a", "b", "b"]])
+def test_names_that_are_there_twice(names):
+    twice = max(names, key=names.count)
+    frame = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=names)
+    with pytest.raises(ValueError, match=f"^names of columns must differ, got '{twice}' twice; rename one.$"):
+        as_table(frame)
+    with pytest.raises(ValueError, match=f"got '{twice}' twice; rename one"):
+        as_table(pa.table([[1], [2], [3]], names=names))

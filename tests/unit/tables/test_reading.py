@@ -66,6 +66,14 @@ def test_the_same_cells_as_the_csv_module(tmp_path_factory, small, rows, separat
     assert [list(row.values()) for row in table.to_pylist()] == expected
 
 
+@pytest.mark.parametrize("shift", range(10))
+def test_line_ends_within_quotes_stay_wherever_pieces_end(tmp_path, monkeypatch, shift):
+    small_blocks(monkeypatch, size=400)
+    cells_of = ["x" * shift, *["two\r\nlines"] * 40]
+    path = make(tmp_path, "a,b\n" + "".join(f'"{cell}",1\n' for cell in cells_of))
+    assert read_table(path, text=["a"]).column("a").to_pylist() == [cells_of[0] or None, *cells_of[1:]]
+
+
 def test_the_same_numbers_as_float_and_pandas(tmp_path):
     rng = new_rng()
     bits = rng.integers(0, 2**63, size=(200, 3)).view(np.float64)

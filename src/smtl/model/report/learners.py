@@ -10,7 +10,7 @@ from smtl import pages
 from smtl.model.leaderboard import standing
 from smtl.model.report.words import figure
 
-__all__ = ["importance", "learners"]
+__all__ = ["importance", "learners", "words"]
 
 
 def learners(ensemble: Any) -> str:
@@ -62,7 +62,7 @@ def learners(ensemble: Any) -> str:
     return pages.paragraph(told) + table
 
 
-def importance(found: Mapping[str, Any], tasks: Sequence[str]) -> str:
+def importance(found: Mapping[str, Any], tasks: Sequence[str], *, of_columns: bool = False) -> str:
     """Return the features without which the AUC of a task falls most.
 
     Parameters
@@ -71,6 +71,8 @@ def importance(found: Mapping[str, Any], tasks: Sequence[str]) -> str:
         See `smtl.model.importance.permutation_importance`.
     tasks : sequence of str
         Names.
+    of_columns : bool, default=False
+        Whether columns of a table were shuffled.
 
     Returns
     -------
@@ -94,8 +96,46 @@ def importance(found: Mapping[str, Any], tasks: Sequence[str]) -> str:
             f'<td class="w wrap">{escape(told or "not both classes in these data")}</td></tr>\n'
         )
     head = '<thead><tr><th scope="col" class="w">Task</th><th scope="col" class="w">AUC falls by</th></tr></thead>'
+    what = "column" if of_columns else "feature"
     caption = (
-        f"By how much AUC falls where a feature is shuffled among {found['rows']:,} rows, with 95 % intervals; "
-        f"{found['features']:,} features were tried."
+        f"By how much AUC falls where a {what} is shuffled among {found['rows']:,} rows, with 95 % intervals; "
+        f"{found['features']:,} {what}s were tried."
     )
     return pages.framed_table("importance", caption, f"{head}<tbody>{''.join(rows)}</tbody>", long=len(rows) > 30)
+
+
+def words(found: Sequence[Mapping[str, Any]]) -> str:
+    """Return the words of texts that speak for yes and for no; nothing if there are none.
+
+    Parameters
+    ----------
+    found : sequence of mapping
+        See `smtl.model.words.word_weights`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> one = {"task": "refund", "column": "subject", "yes": [{"word": "money", "weight": 2.0}], "no": []}
+    >>> "money" in words([one]), words([])
+    (True, '')
+    """
+    if not found:
+        return ""
+    rows = [
+        f'<tr><th scope="row" class="w">{escape(one["task"])}</th><td class="w">{escape(one["column"])}</td>'
+        + "".join(
+            f'<td class="w wrap">{escape(", ".join(word["word"] for word in one[answer]) or "none")}</td>'
+            for answer in ("yes", "no")
+        )
+        + "</tr>\n"
+        for one in found
+    ]
+    titles = ("Task", "Text", "Words for yes", "Words for no")
+    head = "".join(f'<th scope="col" class="w">{title}</th>' for title in titles)
+    caption = "The words with the largest weights of the linear model, the largest first."
+    inside = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return pages.framed_table("words", caption, inside, long=len(rows) > 30)

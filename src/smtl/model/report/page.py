@@ -8,10 +8,11 @@ from typing import Any
 
 from smtl import pages
 from smtl.model.report.heat_map import heat_map
-from smtl.model.report.learners import importance, learners
+from smtl.model.report.learners import importance, learners, words
 from smtl.model.report.record import record
 from smtl.model.report.words import NOTHING, figure, summary
 from smtl.model.scores import classifier_of, names_inside
+from smtl.model.words import word_weights
 
 __all__ = ["report_page"]
 
@@ -26,6 +27,7 @@ _COLUMNS = {
     "threshold": "Threshold",
     "features": "Features used",
 }
+_WORDS = 10  # words of a text for each answer
 _MEANS = ("f1", "precision", "recall", "auc", "average_precision")
 
 
@@ -88,10 +90,13 @@ def report_page(
 
 def _inside(model: Any, metadata: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return the section about what the model is made of: weights, or learners."""
+    said = words(word_weights(model, metadata["tasks"], _WORDS))
     if hasattr(classifier_of(model), "coef_"):
-        return "weights", "Weights", heat_map(model, names_inside(model, metadata["features"]), metadata["tasks"])
+        weights = heat_map(model, names_inside(model, metadata["features"]), metadata["tasks"])
+        return "weights", "Weights", weights + said
     names = [task["name"] for task in found["tasks"]]
-    return "learners", "Learners and features", learners(classifier_of(model)) + importance(found["importance"], names)
+    rests = importance(found["importance"], names, of_columns=bool(metadata.get("table")))
+    return "learners", "Learners and features", learners(classifier_of(model)) + rests + said
 
 
 def _tasks(found: Mapping[str, Any], drawn: Mapping[str, Any]) -> str:
