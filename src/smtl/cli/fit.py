@@ -218,15 +218,13 @@ def fit(
     """
     check_writable(out, advice="choose another with -o")
     _check_written(source, reading, out, checkpoint)
-    if scoring is not None and C not in (None, "cv"):
-        raise typer.BadParameter(f"--scoring goes with --C cv, got --C {C}.")
     large = is_large(source) or cluster is not None or checkpoint is not None
     if large and (costs or calibration or weight_column):
         raise typer.BadParameter(
             "--costs, --calibration and --weight-column do not go with folders, --cluster and --checkpoint."
         )
-    if weight_column is not None:
-        reading = reading | {"weights": weight_column}
+    if reading.get("nominal") == "ordinal":
+        raise typer.BadParameter("--nominal ordinal does not go with fit: the numbers could differ in other files.")
     model = "linear" if large else model
     of_linear = {
         "--calibration": calibration,
@@ -237,73 +235,68 @@ def fit(
         "--[no-]scale": scale,
     }
     _check_together(model, preset, of_linear)
-    if C not in (None, "cv") and (cv is not None or values is not None):
-        raise typer.BadParameter(f"--cv and --values go with --C cv, got --C {C}.")
-    if reading.get("nominal") == "ordinal":
-        raise typer.BadParameter("--nominal ordinal does not go with fit: the numbers could differ in other files.")
-
+    _check_search(C, {"--scoring": scoring, "--cv": cv, "--values": values})
+    chosen: dict[str, Any] = {
+        "metric": metric or ("log" if large else "f1"),
+        "penalty": penalty or "l21",
+        "C": _number(C or ("auto" if large else "cv"), ("cv", "auto"), "--C", positive=True),
+        "cv": cv or 5,
+        "n_values": values or 20,
+        "threshold": None if threshold is None else threshold_of(threshold),
+        "scale": scale is not False,
+        "seed": seed,
+        "jobs": jobs,
+        "scoring": scoring,
+    }
     console, status = clean_console(), clean_console(stderr=True)
-    cut = None if threshold is None else threshold_of(threshold)
     if large:
-        weight = _number(C or "auto", ("cv", "auto"), "--C", positive=True)
-        of_folder = LargeSettings(
-            metric or "log",
-            penalty or "l21",
-            weight,
-            cv or 5,
-            values or 20,
-            cut,
-            scale is not False,
-            seed,
-            jobs,
-            scoring,
-        )
-        print_folder(console, fit_folder(source, reading, of_folder, out, status, cluster, checkpoint), out, json=json)
+        told = fit_folder(source, reading, LargeSettings(**chosen), out, status, cluster, checkpoint)
+        print_folder(console, told, out, json=json)
         return
     with status.status("Reading the data") if status.is_terminal else nullcontext():
-        from smtl.model.training import Settings, check_data
+        from smtl.model.training import Settings
 
+        reading |= {} if weight_column is None else {"weights": weight_column}
         settings = Settings(
-            metric or "f1",
-            penalty or "l21",
-            _number(C or "cv", ("cv", "auto"), "--C", positive=True),
-            cv or 5,
-            values or 20,
-            cut,
-            scale is not False,
-            seed,
-            jobs,
-            model,
-            preset or "balanced",
-            scoring,
-            costs_of(costs or []),
-            calibration,
+            **chosen,
+            model=model,
+            preset=preset or "balanced",
+            costs=costs_of(costs or []),
+            calibration=calibration,
         )
-        data = read_for_model(source, reading)
-        if scale is not None and hasattr(data, "said"):
-            raise CommandError("--[no-]scale goes with matrices; columns of a table are always put on one scale.")
-        with one_line_errors():
-            check_data(data)
+        data = _read(source, reading, scaling_given=scale is not None)
     if status.is_terminal:  # who waits sees at once how the data were read
         tell_reading(status, data)
     fitted, result, rivals, test = _train(data, settings, test_size, status, compare=compare)
     summary = summary_of(fitted, data, source, settings, result, reading)
     if rivals:
         summary["scores"]["rivals"] = named_results(rivals, summary["scores"]["tasks"])
-    kept = None
-    if len(test) and (Path(source).is_file() if save_test is None else save_test):
-        kept = rows_path(data, out, source)
+    keeps = len(test) and (Path(source).is_file() if save_test is None else save_test)
+    kept = rows_path(data, out, source) if keeps else None
+    if kept is not None:
         summary["test_rows"] = kept.name
     save(fitted, data, out, summary)
     if kept is not None:
         save_rows(data, test, kept)
     if json:
-        files = {"model": str(out)} | ({"test_rows": str(kept)} if kept else {})
+        files = {"model": str(out)} | ({} if kept is None else {"test_rows": str(kept)})
         print(to_json.dumps(files | {k: v for k, v in summary.items() if k not in files}, indent=2, ensure_ascii=False))
-    else:
-        if not status.is_terminal:
-            tell_reading(console, data)
-        _print(console, summary, source if kept is None else str(kept), out, reading)
+        return
+    if not status.is_terminal:
+        tell_reading(console, data)
+    _print(console, summary, source if kept is None else str(kept), out, reading)
+
+
+def _read(source: str, reading: dict[str, Any], *, scaling_given: bool) -> Dataset:
+    """Return the data, if a model can be trained on them."""
+    from smtl.model.training import check_data
+
+    data = read_for_model(source, reading)
+    if scaling_given and hasattr(data, "said"):
+        raise CommandError("--[no-]scale goes with matrices; columns of a table are always put on one scale.")
+    with one_line_errors():
+        check_data(data)
+    return data
 
 
 def _check_written(source: str, reading: dict[str, Any], out: Path, checkpoint: Path | None) -> None:
@@ -329,6 +322,13 @@ def _check_together(model: str, preset: str | None, of_linear: dict[str, Any]) -
     given = [option for option, value in of_linear.items() if value is not None]
     if model == "ensemble" and given:
         raise typer.BadParameter(f"{given[0]} goes with --model linear; an ensemble chooses that itself.")
+
+
+def _check_search(C: str | None, of_search: dict[str, Any]) -> None:
+    """Refuse options of the search for C where there is none."""
+    for option, value in of_search.items():
+        if C not in (None, "cv") and value is not None:
+            raise typer.BadParameter(f"{option} goes with --C cv, got --C {C}.")
 
 
 def _train(

@@ -257,7 +257,7 @@ def test_errors_are_one_line(fails, songs, tmp_path):
     assert "does not exist; create it" in fails("fit", "digits", "-o", tmp_path / "no" / "m.skops")
     assert "f1" in fails("fit", "digits", "--metric", "f3", code=2)
     assert "--C must be cv, auto or a positive number" in fails("fit", "digits", "--C", "-1", code=2)
-    assert "go with --C cv" in fails("fit", "digits", "--model", "linear", "--C", "auto", "--cv", "3", code=2)
+    assert "--cv goes with --C cv" in fails("fit", "digits", "--model", "linear", "--C", "auto", "--cv", "3", code=2)
     assert "--nominal ordinal" in fails("fit", songs_csv, "--nominal", "ordinal", code=2)
     assert "must leave rows on both sides" in fails("fit", songs_csv, "--labels", "calm", "--test-size", "0.001")
     assert (tmp_path / "model.skops").read_bytes() == old
