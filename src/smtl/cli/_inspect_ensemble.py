@@ -137,7 +137,7 @@ def _lines(found: dict[str, Any], path: str) -> dict[str, Any]:
         and f"by the rule {found['cut_rule']}; in brackets, what they come to over the folds, give or take one "
         "standard deviation",
         "Tasks": f"{found['n_tasks']:,}",
-        "Features": f"{found['n_features']:,}",
+        "Columns" if found.get("columns") else "Features": f"{found['n_features']:,}",
         "Test": mean
         and f"mean F1 {figure(mean['f1'])}, mean AUC {figure(mean['auc'])}{f' ({rivals})' if rivals else ''}",
     }
