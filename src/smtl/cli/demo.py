@@ -108,7 +108,8 @@ def _check_beside(out: Path) -> None:
         return
     with suppress(OSError, ValueError):
         found = model_metadata(out.with_suffix(_MODEL))
-        if found["data"]["name"] == _SET and found["training"]["model"] == "ensemble":
+        data, training = found.get("data") or {}, found.get("training") or {}
+        if data.get("name") == _SET and training.get("model") == "ensemble":
             return
     raise CommandError(f"{str(there[0])!r} is there, and not from a run of smtl demo; choose another with --out.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -144,7 +145,8 @@ class ParquetRows(Rows):
                 sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
             if other.names != schema.names:
                 raise ValueError(f"{file} must have the columns of {self.files[0]}, got others instead.")
-            self._roles(other, ignore)  # the same names may have other types
+            if not other.equals(schema):  # the same names may have other types
+                self._roles(other, ignore)
             _check_sizes(sizes, metadata.num_rows, file)
             for group, n in enumerate(sizes):
                 for start in range(0, n, batch_rows):
@@ -164,7 +166,8 @@ class ParquetRows(Rows):
     def _roles(self, schema: Any, ignore: Collection[str]) -> tuple[list[str], type[np.floating[Any]]]:
         """Return the columns that are features, and the type that holds them all."""
         given = [*self.labels, *self._beside, *ignore]
-        unknown = [name for name in given if name not in schema.names]
+        columns = Counter(schema.names)
+        unknown = [name for name in given if name not in columns]
         if unknown or not self.labels:
             raise ValueError(
                 f"labels, tasks and ignore must be columns of the files, at least one of them a label, got "
@@ -172,12 +175,13 @@ class ParquetRows(Rows):
                 if unknown
                 else "labels must name at least one column, got none instead."
             )
-        import pyarrow as pa
-
-        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        twice = [name for name, times in columns.items() if times > 1]
         if twice:
             raise ValueError(f"columns must have names of their own, got {twice[0]!r} twice instead.")
-        names = [name for name in schema.names if name not in given]
+        import pyarrow as pa
+
+        taken = set(given)
+        names = [name for name in columns if name not in taken]
         types = [schema.field(name).type for name in names]
         others = [
             n for n, t in zip(names, types, strict=True)

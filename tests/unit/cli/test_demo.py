@@ -18,9 +18,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from smtl import SMTLClassifier
 from smtl.cli._progress import fraction_done
 from smtl.cli.demo import _check_beside
 from smtl.datasets import read
+from smtl.model import save_model
 from smtl.model.persistence import read_model
 
 FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS")
@@ -183,10 +185,13 @@ def test_files_of_others_are_not_replaced(suffix, fails, tmp_path):
     assert [path] == list(tmp_path.glob("songs*"))
 
 
-def test_files_of_a_model_of_other_data_are_not_replaced(songs, fails):
-    told = fails("demo", "--out", songs / "songs.png")
-    assert told.startswith("Error: ")
-    assert "songs.skops' is there, and not from a run of smtl demo" in told
+def test_files_of_a_model_of_other_data_are_not_replaced(songs, fails, tmp_path):
+    save_model(
+        SMTLClassifier().fit([[0.0], [1.0], [3.0]], [0, 0, 1]), tmp_path / "mine.skops"
+    )  # nothing is known of it
+    for path in (songs / "songs.skops", tmp_path / "mine.skops"):
+        told = fails("demo", "--out", path.with_suffix(".png"))
+        assert f"{path.name}' is there, and not from a run of smtl demo" in told
 
 
 def test_its_own_files_are_replaced(run):
