@@ -233,9 +233,11 @@ def disk(rows: int, metrics: tuple[str, ...], limit: int) -> Results:
         for metric in metrics:
             command = [sys.executable, __file__, "one-disk", "--metric", metric, "--folder", folder]
             done = subprocess.run([*command, "--limit", str(limit)], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
+            if done.returncode == 0:
+                told = json.loads(done.stdout)
+            else:
                 print(done.stderr, file=sys.stderr)
-            told = json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr.strip().splitlines()[-1]}
+                told = {"error": [f"ended with {done.returncode}", *done.stderr.strip().splitlines()][-1]}
             yield {"metric": metric, "rows": rows, "bytes_on_disk": size, **told}
 
 
