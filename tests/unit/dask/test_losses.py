@@ -185,6 +185,10 @@ def pause(dask_worker, at):
     return before
 
 
+def known_tasks(dask_worker):
+    return len(dask_worker.state.tasks)
+
+
 @pytest.fixture
 def pausing(client):
     """Let workers pause, as if their memory were full, until the test is over."""
@@ -206,7 +210,8 @@ def test_all_workers_paused(client, pausing, monkeypatch):
 
 def test_a_worker_that_has_paused_with_tasks(client, pausing):
     here = next(iter(seen(client)))
-    tasks = [client.submit(time.sleep, 2.0, workers=[here], pure=False) for _ in range(2)]
+    tasks = [client.submit(time.sleep, 4.0, workers=[here], pure=False) for _ in range(2)]
+    until(lambda: client.run(known_tasks, workers=[here])[here] == 2)  # none waits elsewhere
     pausing([here])
     with pytest.raises(ClusterError, match="a worker that has paused for want of memory, and has tasks"):
         waiting.results(client, tasks, 2.0)
