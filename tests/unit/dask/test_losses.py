@@ -84,7 +84,7 @@ def test_a_result_that_is_lost_while_others_are_waited_for(client):
     process = done.result()
     slow = client.submit(lambda: time.sleep(3.0), workers=[there], pure=False)
     os.kill(process, signal.SIGKILL)
-    until(lambda: done.status != "finished")
+    until(lambda: here not in seen(client))  # what was done is lost, or is being computed again
     got = waiting.results(client, [done, slow], 60.0)
     assert got[0] != process
     assert got[1] is None
