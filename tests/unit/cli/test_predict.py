@@ -307,7 +307,7 @@ def test_a_full_disk_and_a_reader_that_stops(process, songs, tmp_path):
     with open("/dev/full", "w") as full:
         done = process("predict", model, source, capture_output=False, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert done.stderr == "Error: cannot write '-': No space left on device.\n"
+    assert done.stderr == "Error: standard output: No space left on device.\n"
     big = tmp_path / "big.csv"
     header, _, body = source.read_text().partition("\n")
     big.write_text(header + "\n" + body * 300)

@@ -64,10 +64,10 @@ def test_how_sure_the_cuts_are(drawn):
 
 
 def best_cuts(scores, y):
-    """Return the middles between two neighbouring scores at which F1 is best."""
+    """Return the cuts at which F1 is best: between two neighbouring scores, or 1 beyond the last."""
     ordered = np.unique(scores)
-    cuts = (ordered[1:] + ordered[:-1]) / 2
-    values = np.array([f1_score(y, scores > cut) for cut in cuts])
+    cuts = np.concatenate([[ordered[0] - 1], (ordered[1:] + ordered[:-1]) / 2, [ordered[-1] + 1]])
+    values = np.array([f1_score(y, scores > cut, zero_division=0.0) for cut in cuts])
     return cuts[values > values.max() - 1e-12]
 
 
