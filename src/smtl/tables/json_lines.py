@@ -54,7 +54,7 @@ def table_of(
         except ValueError as error:
             line = next((line for line, row in rows if not _fits(row.get(name), name in numbers)), None)
             value = next((row.get(name) for at, row in rows if at == line), error)
-            kind = "a number" if name in numbers else "text that can be written as UTF-8"
+            kind = "a finite number" if name in numbers else "text that can be written as UTF-8"
             raise DatasetError(f"{shown(name)} must be {kind}, got {shown(value)} instead.", path, line) from None
     return pa.table(columns) if columns else pa.table({"": pa.nulls(len(rows))}).select([])
 
@@ -92,6 +92,8 @@ def _number(value: Any) -> float | None:
     elif isinstance(value, str):
         found = None if value.strip() in MISSING else number(value.strip())
     else:
+        raise ValueError(value)
+    if found is not None and math.isinf(found):
         raise ValueError(value)
     return None if found is None or math.isnan(found) else found
 

@@ -132,11 +132,12 @@ def _json_table(source: Input, layout: Layout, text: Collection[str], max_bytes:
     limit = most_bytes(path, max_bytes)
     at_most(8 * len(rows) * len(names), limit, "the table", "pass a larger max_bytes", path)
     table = json_lines.table_of(rows, names, (), path)
-    columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for k, name in enumerate(table.column_names):
+        column = table.column(k)
         dates = dates_of(column) if pa.types.is_string(column.type) and name not in text else None
-        columns.append(column if dates is None else dates)
-    return pa.table(columns, names=table.column_names)
+        if dates is not None:
+            table = table.set_column(k, name, dates)
+    return table  # rows without columns are rows, too
 
 
 def _parquet_table(path: Source, columns: Collection[str] | None, max_bytes: int | None) -> Any:

@@ -218,11 +218,19 @@ def test_json_lines(monkeypatch):
         first, second = batches
     assert first.to_pydict() == {"a": [1.0, 2.5], "s": ["x", None]}
     assert second.to_pydict() == {"a": [None, None], "s": [3, None], "late": [True, None], "tags": [None, ["u"]]}
-    content += b'\n\n{"a": "x"}\n'
-    with open_batches(io.BytesIO(content), numbers=["a"]) as batches, pytest.raises(DatasetError) as caught:
-        list(batches)
-    assert caught.value.line == 6
-    assert "'a' must be a number, got 'x' instead" in str(caught.value)
+    for wrong, told in (('"x"', "'x'"), ("1e400", "inf"), ('"-inf"', "'-inf'")):
+        more = content + b'\n\n{"a": %b}\n' % wrong.encode()
+        with open_batches(io.BytesIO(more), numbers=["a"]) as batches, pytest.raises(DatasetError) as caught:
+            list(batches)
+        assert caught.value.line == 6
+        assert f"'a' must be a finite number, got {told} instead" in str(caught.value)
+
+
+def test_rows_without_columns_are_rows(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text("{}\n{}\n")
+    with open_batches(path) as batches:
+        assert sum(table.num_rows for table in batches) == read_table(path).num_rows == 2
 
 
 def test_excel(tmp_path):
