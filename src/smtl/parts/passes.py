@@ -79,7 +79,8 @@ class Checkpoint:
 
     def __exit__(self, *_: object) -> None:
         """Close the file."""
-        self._file.close()
+        with named(self.path):
+            self._file.close()
 
     def log(self, name: str) -> PassLog:
         """Return where the passes of one problem are kept.

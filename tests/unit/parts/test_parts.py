@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -441,3 +444,15 @@ def test_a_weight_is_a_number_of_equal_rows(metric, own_rows):
     model = SMTLClassifier(metric, **options)._fit_rows(rows)
     assert abs(model.objective_ - local.objective_) <= TOL * local.objective_
     assert model.dual_bound_ <= local.objective_ * (1.0 + 1e-9)
+
+
+def test_a_checkpoint_that_cannot_be_closed_is_named(tmp_path):
+    class Full:
+        def close(self):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "fit.passes"
+    with pytest.raises(OSError, match="No space left on device") as caught, Checkpoint(path, {}) as checkpoint:
+        checkpoint._file.close()
+        checkpoint._file = Full()
+    assert caught.value.filename == str(path)
