@@ -452,7 +452,9 @@ def test_a_checkpoint_that_cannot_be_closed_is_named(tmp_path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     path = tmp_path / "fit.passes"
-    with pytest.raises(OSError, match="No space left on device") as caught, Checkpoint(path, {}) as checkpoint:
-        checkpoint._file.close()
-        checkpoint._file = Full()
+    checkpoint = Checkpoint(path, {})
+    checkpoint._file.close()
+    checkpoint._file = Full()
+    with pytest.raises(OSError, match="No space left on device") as caught, checkpoint:
+        pass
     assert caught.value.filename == str(path)
