@@ -144,11 +144,14 @@ def ranks_line(values: Values, sets: list[str], columns: list[str]) -> str:
 
 
 def means_line(values: Values, sets: list[str], columns: list[str]) -> str:
-    whole = complete(values, sets, columns)
-    if not whole:
-        return ""
-    means = (100.0 * np.mean([np.mean(list(values[name, c].values())) for name in whole]) for c in columns)
-    return f"| mean of {len(whole)} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |"
+    """Return the means over all sets, of the methods that have every split of them."""
+    every = [len({split for c in columns for split in values.get((name, c), {})}) for name in sets]
+    cells = []
+    for c in columns:
+        mine = [values.get((name, c), {}) for name in sets]
+        whole = all(len(splits) == n for splits, n in zip(mine, every, strict=True))
+        cells.append(f"{100.0 * np.mean([np.mean(list(splits.values())) for splits in mine]):.2f}" if whole else "")
+    return f"| mean of {len(sets)} | " + " | ".join(cells) + " |"
 
 
 def difference(values: Values, name: str, first: str, second: str) -> str:
