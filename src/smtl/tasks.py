@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.linalg import eigh, qr
+from scipy.linalg import qr
 
 from smtl.groups import Groups
 
@@ -217,7 +217,7 @@ class SharedRows(Tasks):
                 squares = _squares(self.X, counts, mean).astype(np.float64)
             if not np.isfinite(squares).all():
                 return None
-            values, axes = eigh(squares, check_finite=False, driver="evd")
+            values, axes = np.linalg.eigh(squares)
             self._axes = values, axes, mean
         return self._axes
 

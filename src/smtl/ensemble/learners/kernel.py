@@ -90,7 +90,7 @@ def ridge_of(gram: Float, total: Float, n: float) -> Ridge:
     array([[0.25]])
     """
     mean = total / n
-    eigenvalues, V = eigh(gram - n * np.outer(mean, mean), driver="evd", check_finite=False)
+    eigenvalues, V = np.linalg.eigh(gram - n * np.outer(mean, mean))
     return Ridge(mean, np.maximum(eigenvalues, 0.0), V)
 
 
